@@ -1,0 +1,217 @@
+//! The only writes wisp makes under its home: private (0600 in 0700), never through a link, and replaced whole.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// What stopped a private file from being made. Every variant names the path.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The directory is a link, a file, or somebody else's.
+    #[error("{} is not a directory of yours: {why}", path.display())]
+    NotOurs {
+        /// The directory that was refused.
+        path: PathBuf,
+        /// What it is instead.
+        why: &'static str,
+    },
+    /// The system refused an operation.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// What was being done, in the infinitive.
+        what: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl FileError {
+    /// Wraps a system error with what was being done, to which path.
+    pub fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            what,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Whether the disk (or a quota) is full.
+    pub fn is_full(&self) -> bool {
+        let Self::Io { source, .. } = self else {
+            return false;
+        };
+        matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    }
+}
+
+/// Makes `path` and its missing parents 0700, and refuses one that is a link, not a directory, or another user's.
+pub fn private_dir(path: &Path) -> Result<(), FileError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|e| FileError::io("create", path, e))?;
+    let meta = fs::symlink_metadata(path).map_err(|e| FileError::io("read", path, e))?;
+    let why = if meta.is_symlink() {
+        "it is a symbolic link"
+    } else if !meta.is_dir() {
+        "it is not a directory"
+    } else if meta.uid() != rustix::process::geteuid().as_raw() {
+        "it belongs to another user"
+    } else {
+        return Ok(());
+    };
+    Err(FileError::NotOurs {
+        path: path.to_owned(),
+        why,
+    })
+}
+
+/// The flags of every open below: not through a link, and not inherited by a child.
+fn no_follow() -> i32 {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
+    i32::try_from(flags.bits()).expect("open flags fit a C int")
+}
+
+/// Makes a new private file for writing and reading. Fails when something stands at `path` already.
+pub fn private_new(path: &Path) -> Result<File, FileError> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(no_follow());
+    options.open(path).map_err(|e| FileError::io("create", path, e))
+}
+
+/// Opens a private file for appending, making it when it is not there.
+pub fn private_append(path: &Path) -> Result<File, FileError> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(no_follow());
+    options.open(path).map_err(|e| FileError::io("open", path, e))
+}
+
+/// Opens a file of wisp's own for reading, refusing links and anything but a regular file.
+pub fn open_own(path: &Path) -> Result<File, FileError> {
+    let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).expect("open flags fit a C int");
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(no_follow() | nonblock);
+    let file = options.open(path).map_err(|e| FileError::io("open", path, e))?;
+    let regular = file
+        .metadata()
+        .map_err(|e| FileError::io("read", path, e))?
+        .is_file();
+    if regular {
+        Ok(file)
+    } else {
+        Err(FileError::io(
+            "open",
+            path,
+            io::Error::other("it is not a regular file"),
+        ))
+    }
+}
+
+/// Replaces `path` by `bytes` as one step: readers see the old file or the new one, also after a crash. The new
+/// file is 0600; the folder is synced so that the rename itself survives a power loss.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut staged = Staged::beside(path)?;
+    staged
+        .write_all(bytes)
+        .map_err(|e| FileError::io("write", path, e))?;
+    staged.commit()
+}
+
+/// A file being written beside its target, which it replaces at [`Staged::commit`]; dropped, it is removed.
+#[derive(Debug)]
+pub struct Staged {
+    file: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+impl Staged {
+    /// Starts a private file in the folder of `target`.
+    pub fn beside(target: &Path) -> Result<Self, FileError> {
+        let dir = target.parent().unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new().prefix(".wisp-").tempfile_in(dir);
+        let file = file.map_err(|e| FileError::io("create a file in", dir, e))?;
+        Ok(Self {
+            file,
+            target: target.to_owned(),
+        })
+    }
+
+    /// The open file, for what `Write` does not cover (its mode, its length).
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Syncs the file, renames it over its target and syncs the folder.
+    pub fn commit(self) -> Result<(), FileError> {
+        let Self { file, target } = self;
+        file.as_file()
+            .sync_data()
+            .map_err(|e| FileError::io("sync", &target, e))?;
+        file.persist(&target)
+            .map_err(|e| FileError::io("replace", &target, e.error))?;
+        let dir = target.parent().unwrap_or(Path::new("."));
+        let synced = File::open(dir).and_then(|d| d.sync_all());
+        synced.map_err(|e| FileError::io("sync", dir, e))
+    }
+}
+
+impl Write for Staged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_replaced_file_is_private_and_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        private_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(matches!(private_dir(&link), Err(FileError::NotOurs { .. })));
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_file_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
+        assert!(private_append(&link).is_err());
+        assert!(open_own(&link).is_err());
+        assert!(!dir.path().join("elsewhere").exists());
+    }
+}

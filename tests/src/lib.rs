@@ -1,0 +1,1 @@
+//! What the black-box tests share: building and running the real binaries in a clean environment.
