@@ -1,1 +1,3 @@
-//! To be written.
+//! The loop of a conversation, and the protocol its faces speak.
+
+pub mod protocol;

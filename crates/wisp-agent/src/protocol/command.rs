@@ -1,0 +1,94 @@
+//! What a face asks of the engine.
+
+use serde::{Deserialize, Serialize};
+
+/// One request from a face. A JSON line that is not an object is taken as a `message` by the JSON face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Command {
+    /// What the face can do; first, and optional. Without `approve` among the effects every approval is refused
+    /// unasked.
+    Hello {
+        /// `approve`, `notify`, `choose`.
+        #[serde(default)]
+        effects: Vec<String>,
+        /// The face's name.
+        #[serde(default)]
+        client: String,
+        /// The face's version.
+        #[serde(default)]
+        version: String,
+    },
+    /// A line the person entered: a message for the model, a slash command, or `!` and a shell line.
+    Message {
+        /// The line, unaltered; may hold newlines.
+        text: String,
+    },
+    /// The answer to an `approval`.
+    Answer {
+        /// The approval's id.
+        id: String,
+        /// What the person decided.
+        decision: Decision,
+    },
+    /// The answer to a `choice`; no value means "leave it as it is".
+    Choose {
+        /// The choice's id.
+        id: String,
+        /// The chosen option's value.
+        #[serde(default)]
+        value: Option<String>,
+        /// For toggles: those left on.
+        #[serde(default)]
+        values: Option<Vec<String>>,
+    },
+    /// Asks how the line under the cursor could go on.
+    Complete {
+        /// Returned with the answer.
+        id: String,
+        /// The line so far.
+        text: String,
+        /// The cursor, in Unicode scalar values from the start.
+        cursor: usize,
+    },
+    /// Stops the turn or the typed command under way; a second one kills at once.
+    Interrupt,
+    /// Asks for one page of a stored output, answered by a `view` of kind `output`.
+    Output {
+        /// The output's id, or the first four or more of its digits.
+        id: String,
+        /// The page wanted, from 0.
+        #[serde(default)]
+        page: u64,
+    },
+    /// Asks where a pattern occurs next in a stored output, answered by `found`.
+    Search {
+        /// The output's id.
+        id: String,
+        /// A regular expression, case-insensitive; taken literally when it does not compile.
+        pattern: String,
+        /// The line to start from, counted from 1; that line is searched too.
+        from_line: u64,
+        /// Towards the start instead of the end.
+        #[serde(default)]
+        backwards: bool,
+    },
+    /// Leaves the conversation; answered by `exit`.
+    Quit,
+}
+
+/// How a person answers an approval, and for how long it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// For the rest of this turn.
+    Once,
+    /// Until the conversation closes.
+    Session,
+    /// For this directory, 30 days.
+    Project,
+    /// For every directory, 30 days.
+    Always,
+    /// Refused.
+    No,
+}

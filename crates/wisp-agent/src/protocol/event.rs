@@ -1,0 +1,348 @@
+//! What the engine tells a face.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened. Text in an event is as it came (a model's, a tool's, a file's): faces make it safe for
+/// their terminal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// A line for the person from wisp itself.
+    Note {
+        /// The line; may hold newlines.
+        text: String,
+        /// How much it matters.
+        #[serde(default)]
+        level: NoteLevel,
+    },
+    /// How things stand; sent before each prompt, and so also "input is wanted".
+    Status(Status),
+    /// What is being done at this moment.
+    Activity(Activity),
+    /// A turn begins or ends.
+    Turn {
+        /// Start or end.
+        phase: Phase,
+        /// The turn's number, from 1.
+        turn: u64,
+        /// At the end only.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        end: Option<TurnEnd>,
+    },
+    /// More of the reply.
+    Delta {
+        /// Text to append to the reply.
+        text: String,
+    },
+    /// More of the model's thinking, which faces show folded.
+    Thinking {
+        /// Text to append to the thinking.
+        text: String,
+    },
+    /// A whole line of what a slash command prints.
+    Output {
+        /// The line, without its newline.
+        text: String,
+    },
+    /// Something that was recorded, rendered for the person.
+    Event {
+        /// The audit kind: `tool.call`, `tool.result`, `policy.decision`, `approval.answer`, `command.typed`, …
+        kind: String,
+        /// The tool call it belongs to, 16 hex digits.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        call: Option<String>,
+        /// The turn it belongs to.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn: Option<u64>,
+        /// The audit details, less what `output` carries.
+        details: serde_json::Value,
+        /// One line for the person, absent when the kind is not shown.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        text: Option<String>,
+        /// What a tool or a typed command printed.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        output: Option<OutputSummary>,
+    },
+    /// Something to look at: a page of an output, the context, a diff.
+    View(View),
+    /// A command waits for the person's leave.
+    Approval(Approval),
+    /// A question is no longer open (answered elsewhere, timed out, interrupted).
+    Withdrawn {
+        /// The approval's or choice's id.
+        id: String,
+    },
+    /// How a line could go on.
+    Completions {
+        /// The request's id.
+        id: String,
+        /// Where the candidates' text starts, in Unicode scalar values.
+        from: usize,
+        /// The candidates, sorted.
+        candidates: Vec<String>,
+    },
+    /// Where a pattern occurs next in a stored output.
+    Found {
+        /// The output's id.
+        id: String,
+        /// The pattern searched for.
+        pattern: String,
+        /// The line, from 1, or none.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        line: Option<u64>,
+        /// The page that holds that line.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        page: Option<u64>,
+    },
+    /// The person is to choose.
+    Choice(Choice),
+    /// Something worth the person's notice when they are elsewhere.
+    Notify {
+        /// A few words.
+        title: String,
+        /// One sentence.
+        body: String,
+    },
+    /// The conversation is over.
+    Exit,
+}
+
+/// How much a note matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteLevel {
+    /// Good to know.
+    #[default]
+    Info,
+    /// Something is not as the person may expect.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// How things stand.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Status {
+    /// The model in use.
+    pub model: String,
+    /// The working directory, the home directory as `~`.
+    pub directory: String,
+    /// The git branch, where there is one.
+    pub branch: Option<String>,
+    /// Whether tracked files differ from the last commit.
+    pub dirty: bool,
+    /// Lines added since the last commit.
+    pub added: Option<u64>,
+    /// Lines removed since the last commit.
+    pub removed: Option<u64>,
+    /// `approve at moderate`, `never asks`, `--yes`.
+    pub approval: String,
+    /// The share of the window in use, 0 to 1; none when unknown.
+    pub context_used: Option<f64>,
+}
+
+/// What is being done. Faces time it themselves from its arrival.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Activity {
+    /// `loading qwen3:8b`, `waiting for the model`, `thinking`, `running cargo test`; none at the end.
+    pub doing: Option<String>,
+    /// Whether the person is being asked something.
+    pub asking: bool,
+    /// Seconds since the turn began.
+    pub turn_seconds: f64,
+    /// Whether the model is thinking.
+    pub thinking: bool,
+    /// Whether Ctrl-C stops just this (a typed command).
+    pub stoppable: bool,
+    /// Whether it is being stopped.
+    pub stopping: bool,
+}
+
+/// Which end of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The prompt has been recorded.
+    Start,
+    /// The last reply has been recorded, or the turn failed or was stopped.
+    End,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnEnd {
+    /// Wall-clock seconds from prompt to end.
+    pub seconds: f64,
+    /// Whether it came to its end.
+    pub outcome: TurnOutcome,
+    /// Prompt tokens over all requests of the turn, when reported.
+    pub input_tokens: Option<u64>,
+    /// Generated tokens over all requests of the turn, when reported.
+    pub output_tokens: Option<u64>,
+    /// `ran: read_file ×2 · run_command ×10 (2 failed, 1 denied)`, when a tool ran.
+    pub ran: Option<String>,
+    /// Set when the reply cites entries that do not exist.
+    #[serde(default)]
+    pub cited: Option<String>,
+}
+
+/// Whether a turn came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnOutcome {
+    /// The model replied.
+    Ok,
+    /// It failed; a note before says why.
+    Error,
+    /// The person stopped it; what had arrived is kept.
+    Interrupted,
+}
+
+/// What a tool or a typed command printed, bounded: faces fold it and fetch the rest by page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OutputSummary {
+    /// The id under which `/show` and `output` find it, 16 hex digits.
+    pub id: String,
+    /// Its beginning, at most 16 KiB, cut at a line's end where there is one.
+    pub text: String,
+    /// Lines in all.
+    pub lines: u64,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Whether `text` is not all of it.
+    pub truncated: bool,
+    /// How many lines a face shows before it folds (`shownOutputLines`).
+    pub shown_lines: u64,
+    /// What the model was not shown, as ranges of lines of the stored output.
+    pub held: Vec<HeldRange>,
+    /// Whether the whole is in the output store.
+    pub stored: bool,
+}
+
+/// A stretch of a stored output that the model was not shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HeldRange {
+    /// First line held back, from 1.
+    pub from_line: u64,
+    /// Last line held back.
+    pub to_line: u64,
+    /// Bytes held back.
+    pub bytes: u64,
+}
+
+/// What a view shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewKind {
+    /// A page of a stored output.
+    Output,
+    /// What the model is about to be sent, or was sent in a turn.
+    Context,
+    /// A digest of an output.
+    Digest,
+}
+
+/// Something to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct View {
+    /// What it is.
+    pub kind: ViewKind,
+    /// The turn it is of, where it is of one.
+    #[serde(default)]
+    pub turn: Option<u64>,
+    /// Markdown, or for an output the page's text (invalid UTF-8 as U+FFFD).
+    pub text: String,
+    /// For a page of an output.
+    #[serde(default)]
+    pub output: Option<OutputView>,
+}
+
+/// One page of a stored output. Joined in order, the pages are the output.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OutputView {
+    /// The output's id, 16 hex digits.
+    pub id: String,
+    /// This page, from 0.
+    pub page: u64,
+    /// Pages in all.
+    pub pages: u64,
+    /// The number of the page's first line in the whole, from 1.
+    pub first_line: u64,
+    /// Lines of the whole.
+    pub lines: u64,
+    /// Bytes of the whole as stored.
+    pub bytes: u64,
+    /// What made it: `run_command cargo build`.
+    pub title: String,
+    /// One sentence on what is shown: whole, cut at the ceiling, or why the stored whole is not there.
+    pub about: String,
+    /// What the model was not shown.
+    pub held: Vec<HeldRange>,
+    /// The stored file, for a face on the same machine; none when only what the tool returned is left.
+    pub path: Option<PathBuf>,
+}
+
+/// A command, read or edit that waits for the person's leave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Approval {
+    /// Goes back with the answer.
+    pub id: String,
+    /// The simple command (or edit, or read) that needs leave.
+    pub command: String,
+    /// The whole line it is part of.
+    pub line: String,
+    /// What would be remembered: `git push *`.
+    pub pattern: String,
+    /// Where it would run.
+    pub directory: String,
+    /// `safe`, `moderate` or `dangerous`.
+    pub level: String,
+    /// Why, a sentence each.
+    pub reasons: Vec<String>,
+    /// For an edit: the unified diff of what would change.
+    pub diff: Option<String>,
+    /// The decisions that can be given, in order.
+    pub decisions: Vec<super::Decision>,
+}
+
+/// A question with options.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Choice {
+    /// Goes back with the answer.
+    pub id: String,
+    /// The question.
+    pub title: String,
+    /// What can be chosen.
+    pub options: Vec<ChoiceOption>,
+    /// The value in force now.
+    pub current: Option<String>,
+    /// Whether other text is taken as an answer.
+    pub accepts_text: bool,
+    /// Whether options are switched on and off instead of one being chosen.
+    pub toggles: bool,
+}
+
+/// One option of a choice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChoiceOption {
+    /// What is sent back.
+    pub value: String,
+    /// What the person sees.
+    pub label: String,
+    /// A few words more.
+    pub detail: String,
+    /// For toggles: whether it is on now.
+    pub on: bool,
+}
