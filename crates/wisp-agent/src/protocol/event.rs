@@ -144,6 +144,7 @@ pub struct Status {
     pub context_used: Option<f64>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the wire names each by itself")]
 /// What is being done. Faces time it themselves from its arrival.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
