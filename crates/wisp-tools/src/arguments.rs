@@ -1,0 +1,290 @@
+//! What a tool is called with: a flat table of parameters, from which the schema is written and by which a model's
+//! JSON is read.
+//!
+//! Ollama keeps only `type`, `description`, `enum`, `items` and `required` of a tool's schema and drops the rest
+//! without a word, so a parameter here is a string, an integer, a boolean or a list of strings, and its limits stand
+//! in its description. The table is written once beside the fields with [`arguments!`](crate::arguments!), so that a
+//! schema and the type it describes cannot drift apart.
+//!
+//! Small models leave out required arguments and quote numbers. What has a neutral value is put right without a word
+//! (a missing string is empty, a missing list too, a missing boolean is false, `"5"` is 5); anything else is
+//! answered with the schema.
+
+use serde_json::{Map, Value, json};
+
+/// The JSON type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+    /// A list of strings.
+    Texts,
+}
+
+impl Kind {
+    /// The type's name in JSON schema.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Integer => "integer",
+            Self::Boolean => "boolean",
+            Self::Texts => "array",
+        }
+    }
+
+    /// The value a missing required argument gets; a number has none.
+    fn neutral(self) -> Option<Value> {
+        match self {
+            Self::Text => Some(json!("")),
+            Self::Texts => Some(json!([])),
+            Self::Boolean => Some(json!(false)),
+            Self::Integer => None,
+        }
+    }
+}
+
+/// One parameter of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// Whether a call must give it.
+    pub required: bool,
+    /// One line for the model: meaning, form, default.
+    pub description: &'static str,
+}
+
+impl Parameter {
+    fn schema(&self) -> Value {
+        let mut schema = json!({"type": self.kind.name(), "description": self.description});
+        if self.kind == Kind::Texts {
+            schema["items"] = json!({"type": "string"});
+        }
+        schema
+    }
+}
+
+/// The JSON schema of a table of parameters, keys in the table's order.
+pub fn schema(parameters: &[Parameter]) -> Value {
+    let properties: Map<String, Value> = parameters.iter().map(|p| (p.name.to_owned(), p.schema())).collect();
+    let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// Why a call's arguments could not be used. The text goes to the model with the schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentError {
+    /// The arguments are no JSON object.
+    #[error("the arguments must be a JSON object")]
+    NotAnObject,
+    /// A required argument without a neutral value is missing.
+    #[error("the argument {0} is missing")]
+    Missing(&'static str),
+    /// An argument has a type that cannot be read as the parameter's.
+    #[error("the argument {name} must be {kind}, not {given}", kind = kind.name())]
+    Type {
+        /// The parameter's name.
+        name: &'static str,
+        /// What it must be.
+        kind: Kind,
+        /// What was given, as JSON, cut.
+        given: String,
+    },
+}
+
+/// A field's type as a parameter: its kind, whether it is required, and how a value is read.
+pub trait ParameterType: Sized {
+    /// The JSON type.
+    const KIND: Kind;
+    /// Whether a call must give it.
+    const REQUIRED: bool;
+    /// Reads a value; `None` when it is of another type. `Value::Null` means "not given".
+    fn read(value: &Value) -> Option<Self>;
+}
+
+impl ParameterType for String {
+    const KIND: Kind = Kind::Text;
+    const REQUIRED: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(on) => Some(on.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl ParameterType for i64 {
+    const KIND: Kind = Kind::Integer;
+    const REQUIRED: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
+            _ => None,
+        }
+    }
+}
+
+/// A float that is a whole number, as models write `5.0`.
+fn whole(number: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+}
+
+impl ParameterType for bool {
+    const KIND: Kind = Kind::Boolean;
+    const REQUIRED: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(on) => Some(*on),
+            Value::String(text) => text.trim().to_ascii_lowercase().parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl ParameterType for Vec<String> {
+    const KIND: Kind = Kind::Texts;
+    const REQUIRED: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Array(items) => items.iter().map(String::read).collect(),
+            Value::String(text) => Some(vec![text.clone()]),
+            _ => None,
+        }
+    }
+}
+
+impl<T: ParameterType> ParameterType for Option<T> {
+    const KIND: Kind = T::KIND;
+    const REQUIRED: bool = false;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            // Models give an optional number they do not want as "".
+            Value::String(text) if text.is_empty() && T::KIND != Kind::Text => Some(None),
+            value => T::read(value).map(Some),
+        }
+    }
+}
+
+/// Reads one argument of a call, put right where that is safe.
+pub fn read<T: ParameterType>(given: &Map<String, Value>, name: &'static str) -> Result<T, ArgumentError> {
+    let value = match given.get(name) {
+        Some(Value::Null) | None if T::REQUIRED => T::KIND.neutral().ok_or(ArgumentError::Missing(name))?,
+        None => Value::Null,
+        Some(value) => value.clone(),
+    };
+    T::read(&value).ok_or_else(|| ArgumentError::Type { name, kind: T::KIND, given: cut(&value) })
+}
+
+fn cut(value: &Value) -> String {
+    let text = value.to_string();
+    text.chars().take(60).collect()
+}
+
+/// A type that a tool can be called with.
+pub trait Arguments: Sized {
+    /// The parameters, in the order of the schema.
+    const PARAMETERS: &'static [Parameter];
+    /// Reads a model's arguments.
+    fn from_map(given: &Map<String, Value>) -> Result<Self, ArgumentError>;
+
+    /// Reads a model's arguments from any JSON value; null counts as no arguments.
+    fn from_value(given: &Value) -> Result<Self, ArgumentError> {
+        match given {
+            Value::Object(map) => Self::from_map(map),
+            Value::Null => Self::from_map(&Map::new()),
+            _ => Err(ArgumentError::NotAnObject),
+        }
+    }
+}
+
+/// Declares a tool's arguments: each field with its name on the wire and its line for the model.
+///
+/// ```
+/// use wisp_tools::arguments::Arguments;
+/// wisp_tools::arguments! {
+///     /// What `greet` is called with.
+///     pub struct Greet {
+///         name: String = "name", "Whom to greet";
+///         times: Option<i64> = "times", "How often (default 1)";
+///     }
+/// }
+/// let greet = Greet::from_value(&serde_json::json!({"name": "Ada", "times": "2"})).unwrap();
+/// assert_eq!((greet.name.as_str(), greet.times), ("Ada", Some(2)));
+/// ```
+#[macro_export]
+macro_rules! arguments {
+    ($(#[$doc:meta])* $vis:vis struct $type:ident { $($field:ident : $kind:ty = $name:literal, $text:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $type { $(#[doc = $text] pub $field: $kind,)* }
+
+        impl $crate::arguments::Arguments for $type {
+            const PARAMETERS: &'static [$crate::arguments::Parameter] = &[$(
+                $crate::arguments::Parameter {
+                    name: $name,
+                    kind: <$kind as $crate::arguments::ParameterType>::KIND,
+                    required: <$kind as $crate::arguments::ParameterType>::REQUIRED,
+                    description: $text,
+                },
+            )*];
+
+            fn from_map(
+                given: &::serde_json::Map<String, ::serde_json::Value>,
+            ) -> Result<Self, $crate::arguments::ArgumentError> {
+                let _ = given;
+                Ok(Self { $($field: $crate::arguments::read(given, $name)?,)* })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    arguments! {
+        /// For the tests.
+        struct Sample {
+            text: String = "text", "A text";
+            count: i64 = "count", "A number";
+            flag: bool = "flag", "A switch";
+            list: Vec<String> = "list", "Texts";
+            maybe: Option<i64> = "maybe", "Perhaps a number";
+        }
+    }
+
+    #[test]
+    fn the_schema_is_flat_and_keeps_the_tables_order() {
+        let text = schema(Sample::PARAMETERS).to_string();
+        assert_eq!(
+            text,
+            r#"{"type":"object","properties":{"text":{"type":"string","description":"A text"},"count":{"type":"integer","description":"A number"},"flag":{"type":"boolean","description":"A switch"},"list":{"type":"array","description":"Texts","items":{"type":"string"}},"maybe":{"type":"integer","description":"Perhaps a number"}},"required":["text","count","flag","list"]}"#
+        );
+    }
+
+    #[test]
+    fn what_has_a_neutral_value_is_put_right() {
+        let sample = Sample::from_value(&json!({"count": "7", "maybe": ""})).unwrap();
+        let right = Sample { text: String::new(), count: 7, flag: false, list: vec![], maybe: None };
+        assert_eq!(sample, right);
+    }
+
+    #[test]
+    fn a_missing_number_and_a_wrong_type_are_refused_by_name() {
+        assert_eq!(Sample::from_value(&json!({})), Err(ArgumentError::Missing("count")));
+        let wrong = Sample::from_value(&json!({"count": {"a": 1}})).unwrap_err();
+        assert_eq!(wrong.to_string(), r#"the argument count must be integer, not {"a":1}"#);
+        assert_eq!(Sample::from_value(&json!([1])), Err(ArgumentError::NotAnObject));
+    }
+}
