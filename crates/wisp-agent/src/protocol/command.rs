@@ -73,6 +73,11 @@ pub enum Command {
         #[serde(default)]
         backwards: bool,
     },
+    /// Asks for the digest of a stored output, answered by a `view` of kind `digest`.
+    Digest {
+        /// The output's id, or the first four or more of its digits.
+        id: String,
+    },
     /// Leaves the conversation; answered by `exit`.
     Quit,
 }
