@@ -1,0 +1,297 @@
+//! The tree checked against its own rules: module docs, sizes, layers, banned calls, words that may not stand in what
+//! wisp tells a model. A rule that only people remember is a rule that is broken by the tenth change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates each crate may use (beside itself): the arrows of `docs/architecture.md`.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("wisp-host", &[]),
+    ("wisp-ollama", &[]),
+    ("wisp-digest", &[]),
+    ("ollama-sim", &[]),
+    ("wisp-context", &[]),
+    ("wisp-audit", &["wisp-host"]),
+    ("wisp-output", &["wisp-host", "wisp-audit"]),
+    ("wisp-guard", &["wisp-host", "wisp-term"]),
+    ("wisp-exec", &["wisp-host", "wisp-audit"]),
+    ("wisp-config", &["wisp-host"]),
+    ("wisp-term", &["wisp-host"]),
+    (
+        "wisp-tools",
+        &[
+            "wisp-host",
+            "wisp-exec",
+            "wisp-guard",
+            "wisp-output",
+            "wisp-digest",
+            "wisp-audit",
+        ],
+    ),
+    (
+        "wisp-agent",
+        &[
+            "wisp-host",
+            "wisp-context",
+            "wisp-ollama",
+            "wisp-tools",
+            "wisp-config",
+            "wisp-exec",
+            "wisp-guard",
+            "wisp-output",
+            "wisp-digest",
+            "wisp-audit",
+            "ollama-sim",
+        ],
+    ),
+    (
+        "wisp",
+        &[
+            "wisp-host",
+            "wisp-agent",
+            "wisp-term",
+            "wisp-config",
+            "wisp-output",
+            "wisp-digest",
+            "wisp-audit",
+            "wisp-exec",
+            "wisp-ollama",
+            "wisp-tools",
+        ],
+    ),
+    (
+        "wisp-tui",
+        &[
+            "wisp-host",
+            "wisp-agent",
+            "wisp-term",
+            "wisp-config",
+            "wisp-output",
+            "wisp-exec",
+        ],
+    ),
+];
+
+/// Files that may pass the size limit because they are a table, each with its reason.
+const LONG_TABLES: &[(&str, &str)] = &[];
+
+/// The most lines of a file that is not a table, its tests left out.
+const FILE_LINES: usize = 500;
+/// The most lines of a function.
+const FUNCTION_LINES: usize = 60;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ has a parent")
+        .to_owned()
+}
+
+fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("target") {
+            walk(&path, files);
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+}
+
+/// Every file under `crates/`, as (path from the root, text).
+fn sources(extension: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    walk(&root().join("crates"), &mut files);
+    files.sort();
+    files
+        .into_iter()
+        .filter(|f| f.extension().is_some_and(|e| e == extension))
+        .filter_map(|f| {
+            let name = f.strip_prefix(root()).ok()?.to_string_lossy().into_owned();
+            Some((name, fs::read_to_string(&f).ok()?))
+        })
+        .collect()
+}
+
+/// Sources of the program itself: not `tests/`, `examples/`, `benches/`, `build.rs`.
+fn program() -> Vec<(String, String)> {
+    sources("rs")
+        .into_iter()
+        .filter(|(name, _)| name.contains("/src/"))
+        .collect()
+}
+
+/// The part of a file before its unit tests.
+fn without_tests(text: &str) -> &str {
+    text.find("#[cfg(test)]\nmod ").map_or(text, |at| &text[..at])
+}
+
+fn report(rule: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{rule}:\n  {}", faults.join("\n  "));
+}
+
+#[test]
+fn every_file_says_what_it_holds() {
+    let faults: Vec<String> = sources("rs")
+        .into_iter()
+        .filter(|(_, text)| !text.starts_with("//!"))
+        .map(|(name, _)| name)
+        .collect();
+    report("a file must open with `//!`", &faults);
+}
+
+#[test]
+fn files_stay_readable() {
+    let long = |(name, text): (String, String)| {
+        let lines = without_tests(&text).lines().count();
+        let table = LONG_TABLES.iter().any(|(path, _)| *path == name);
+        (lines > FILE_LINES && !table).then(|| format!("{name}: {lines} lines"))
+    };
+    let faults: Vec<String> = program().into_iter().filter_map(long).collect();
+    report(
+        "a file has at most 500 lines (a table is listed with its reason)",
+        &faults,
+    );
+}
+
+/// The functions of a formatted source, as (line, name, lines).
+fn functions(text: &str) -> Vec<(usize, String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        let head = body.split("fn ").next().unwrap_or_default();
+        let is_fn = body.contains("fn ")
+            && head
+                .split_whitespace()
+                .all(|w| ["pub", "async", "const", "unsafe"].contains(&w) || w.starts_with("pub("));
+        if !is_fn {
+            continue;
+        }
+        let close = format!("{}}}", " ".repeat(indent));
+        let end = lines[at..].iter().position(|l| **l == *close).unwrap_or(0);
+        let name = body.split("fn ").nth(1).unwrap_or_default();
+        let name = name.split(['(', '<']).next().unwrap_or_default();
+        found.push((at + 1, name.to_owned(), end + 1));
+    }
+    found
+}
+
+#[test]
+fn functions_stay_readable() {
+    let mut faults = Vec::new();
+    for (name, text) in program() {
+        for (line, function, lines) in functions(without_tests(&text)) {
+            if lines > FUNCTION_LINES {
+                faults.push(format!("{name}:{line}: {function} has {lines} lines"));
+            }
+        }
+    }
+    report("a function has at most 60 lines", &faults);
+}
+
+/// The names of our own crates in a manifest's `[dependencies]` (not those for tests).
+fn own_dependencies(manifest: &str) -> Vec<String> {
+    let from = manifest
+        .find("[dependencies]")
+        .map_or(manifest.len(), |at| at + "[dependencies]".len());
+    let section = manifest[from..].split("\n[").next().unwrap_or_default();
+    let name = |line: &str| line.split(['.', ' ', '=']).next().unwrap_or_default().to_owned();
+    section
+        .lines()
+        .map(name)
+        .filter(|n| n.starts_with("wisp-") || n == "ollama-sim")
+        .collect()
+}
+
+#[test]
+fn arrows_point_down() {
+    let mut faults = Vec::new();
+    for (path, manifest) in sources("toml")
+        .into_iter()
+        .filter(|(p, _)| p.ends_with("/Cargo.toml"))
+    {
+        let krate = path.split('/').nth(1).unwrap_or_default().to_owned();
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == krate) else {
+            faults.push(format!("{krate}: not in the table of layers"));
+            continue;
+        };
+        let beyond = own_dependencies(&manifest)
+            .into_iter()
+            .filter(|d| !allowed.contains(&d.as_str()));
+        faults.extend(beyond.map(|d| format!("{krate} uses {d}")));
+    }
+    report("an arrow that the table of layers does not have", &faults);
+}
+
+#[test]
+fn pure_crates_read_no_clock_and_do_no_io() {
+    let banned = [
+        "std::fs",
+        "std::net",
+        "tokio",
+        "Instant::now",
+        "SystemTime",
+        "std::process",
+        "async fn",
+        ".await",
+    ];
+    let mut faults = Vec::new();
+    for (name, text) in program() {
+        if name.starts_with("crates/wisp-context/") || name.starts_with("crates/wisp-digest/") {
+            let code = without_tests(&text)
+                .lines()
+                .filter(|l| !l.trim_start().starts_with("//"));
+            let code: String = code.collect::<Vec<_>>().join("\n");
+            faults.extend(
+                banned
+                    .iter()
+                    .filter(|b| code.contains(**b))
+                    .map(|b| format!("{name}: {b}")),
+            );
+        }
+    }
+    report("a pure crate reaches outside", &faults);
+}
+
+#[test]
+fn no_text_for_a_model_tells_it_to_run_a_command_again() {
+    let banned = [
+        "run it again",
+        "re-run",
+        "rerun the",
+        "run the command again",
+        "try the command again",
+    ];
+    let mut faults = Vec::new();
+    for (name, text) in program() {
+        if ["wisp-output", "wisp-tools", "wisp-context", "wisp-agent"]
+            .iter()
+            .all(|c| !name.contains(c))
+        {
+            continue;
+        }
+        for (at, line) in without_tests(&text).lines().enumerate() {
+            let comment = line.trim_start().starts_with("//");
+            let lower = line.to_lowercase().replace("do not run the command again", "");
+            if !comment && banned.iter().any(|b| lower.contains(b)) {
+                faults.push(format!("{name}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    report("a command is never run again to see its output", &faults);
+}
+
+#[test]
+fn text_ends_with_a_newline_and_has_no_tabs() {
+    let bad = |(name, text): (String, String)| {
+        let tab = text.lines().any(|l| l.starts_with('\t'));
+        (tab || !text.ends_with('\n')).then_some(name)
+    };
+    report(
+        "formatting",
+        &program().into_iter().filter_map(bad).collect::<Vec<_>>(),
+    );
+}
