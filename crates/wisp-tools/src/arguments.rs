@@ -72,7 +72,10 @@ impl Parameter {
 
 /// The JSON schema of a table of parameters, keys in the table's order.
 pub fn schema(parameters: &[Parameter]) -> Value {
-    let properties: Map<String, Value> = parameters.iter().map(|p| (p.name.to_owned(), p.schema())).collect();
+    let properties: Map<String, Value> = parameters
+        .iter()
+        .map(|p| (p.name.to_owned(), p.schema()))
+        .collect();
     let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
@@ -183,7 +186,11 @@ pub fn read<T: ParameterType>(given: &Map<String, Value>, name: &'static str) ->
         None => Value::Null,
         Some(value) => value.clone(),
     };
-    T::read(&value).ok_or_else(|| ArgumentError::Type { name, kind: T::KIND, given: cut(&value) })
+    T::read(&value).ok_or_else(|| ArgumentError::Type {
+        name,
+        kind: T::KIND,
+        given: cut(&value),
+    })
 }
 
 fn cut(value: &Value) -> String {
@@ -276,15 +283,27 @@ mod tests {
     #[test]
     fn what_has_a_neutral_value_is_put_right() {
         let sample = Sample::from_value(&json!({"count": "7", "maybe": ""})).unwrap();
-        let right = Sample { text: String::new(), count: 7, flag: false, list: vec![], maybe: None };
+        let right = Sample {
+            text: String::new(),
+            count: 7,
+            flag: false,
+            list: vec![],
+            maybe: None,
+        };
         assert_eq!(sample, right);
     }
 
     #[test]
     fn a_missing_number_and_a_wrong_type_are_refused_by_name() {
-        assert_eq!(Sample::from_value(&json!({})), Err(ArgumentError::Missing("count")));
+        assert_eq!(
+            Sample::from_value(&json!({})),
+            Err(ArgumentError::Missing("count"))
+        );
         let wrong = Sample::from_value(&json!({"count": {"a": 1}})).unwrap_err();
-        assert_eq!(wrong.to_string(), r#"the argument count must be integer, not {"a":1}"#);
+        assert_eq!(
+            wrong.to_string(),
+            r#"the argument count must be integer, not {"a":1}"#
+        );
         assert_eq!(Sample::from_value(&json!([1])), Err(ArgumentError::NotAnObject));
     }
 }

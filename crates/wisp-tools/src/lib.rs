@@ -1,2 +1,3 @@
 //! To be written.
 pub mod arguments;
+pub mod files;

@@ -1,0 +1,365 @@
+//! A page of a file as the model reads it: numbered lines that fit the budget, streamed from the file.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::text::BOM;
+
+/// Lines of a page when the model names no limit.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// Which page is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The first line, from 1.
+    pub offset: usize,
+    /// The most lines.
+    pub limit: usize,
+    /// The byte of the first line to start from, from 1: the way into a line longer than a page.
+    pub column: usize,
+}
+
+/// What kept a file from being read. Every text names the path as it was given.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing stands at the path.
+    #[error("file not found: {}", .0.display())]
+    NotFound(PathBuf),
+    /// A pattern was given instead of a path.
+    #[error("file not found: {}; read_file takes one path, list matches with run_command first", .0.display())]
+    Pattern(PathBuf),
+    /// A directory stands at the path.
+    #[error("path is a directory: {}; list it with run_command", .0.display())]
+    Directory(PathBuf),
+    /// A FIFO, a device or a socket: reading one could wait for ever or have an effect.
+    #[error("not a regular file: {} is {kind}", path.display())]
+    Special {
+        /// The path.
+        path: PathBuf,
+        /// What stands there.
+        kind: &'static str,
+    },
+    /// A NUL byte in the first block.
+    #[error("file appears to be binary: {}", .0.display())]
+    Binary(PathBuf),
+    /// A number below 1.
+    #[error("offset, limit and column must be at least 1")]
+    Range,
+    /// The system refused.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// The file behind `path`, opened for reading when it is a regular one.
+pub fn open(path: &Path) -> Result<fs::File, ReadError> {
+    let io = |source| ReadError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let missing = |e: io::Error| {
+        if e.kind() == io::ErrorKind::NotFound {
+            not_found(path)
+        } else {
+            io(e)
+        }
+    };
+    // Looked at before it is opened: opening a FIFO waits, opening a device may do something.
+    refuse_special(path, &fs::metadata(path).map_err(missing)?)?;
+    let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).expect("open flags fit a C int");
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblock)
+        .open(path)
+        .map_err(io)?;
+    // And again once it is open, since the name may have been given to something else meanwhile.
+    refuse_special(path, &file.metadata().map_err(io)?)?;
+    Ok(file)
+}
+
+fn not_found(path: &Path) -> ReadError {
+    let pattern = path.to_string_lossy().contains(['*', '?', '[']);
+    if pattern {
+        ReadError::Pattern(path.to_owned())
+    } else {
+        ReadError::NotFound(path.to_owned())
+    }
+}
+
+fn refuse_special(path: &Path, meta: &fs::Metadata) -> Result<(), ReadError> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = meta.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    if kind.is_dir() {
+        return Err(ReadError::Directory(path.to_owned()));
+    }
+    let kind = [
+        (kind.is_fifo(), "a FIFO"),
+        (kind.is_socket(), "a socket"),
+        (kind.is_block_device(), "a block device"),
+    ]
+    .into_iter()
+    .find_map(|(is, name)| is.then_some(name))
+    .unwrap_or("a device");
+    Err(ReadError::Special {
+        path: path.to_owned(),
+        kind,
+    })
+}
+
+/// One page of a file: lines as `number TAB text`, then how to go on or that it ends. `budget` is the most bytes of
+/// line content.
+pub fn page(path: &Path, range: Range, budget: usize) -> Result<String, ReadError> {
+    if range.offset == 0 || range.limit == 0 || range.column == 0 {
+        return Err(ReadError::Range);
+    }
+    let io = |source| ReadError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut reader = BufReader::with_capacity(64 * 1024, open(path)?);
+    let first = reader.fill_buf().map_err(io)?;
+    if first.contains(&0) {
+        return Err(ReadError::Binary(path.to_owned()));
+    }
+    if first.starts_with(BOM) {
+        reader.consume(BOM.len());
+    }
+    Pager {
+        range,
+        budget,
+        used: 0,
+        out: String::new(),
+    }
+    .run(&mut reader)
+    .map_err(io)
+}
+
+/// A line as far as a page needs it.
+#[derive(Default)]
+struct Line {
+    /// Its content from the column asked for, at most a little over the budget.
+    text: Vec<u8>,
+    /// Bytes of the whole line, its ending left out.
+    bytes: usize,
+    /// Whether a newline ended it.
+    ended: bool,
+}
+
+/// Whether a line went onto the page.
+enum Added {
+    Whole,
+    Cut,
+    No,
+}
+
+struct Pager {
+    range: Range,
+    budget: usize,
+    used: usize,
+    out: String,
+}
+
+impl Pager {
+    fn run(mut self, reader: &mut impl BufRead) -> io::Result<String> {
+        let last = self.range.offset.saturating_add(self.range.limit);
+        let mut number = 1;
+        loop {
+            let wanted = number >= self.range.offset;
+            let skip = if number == self.range.offset {
+                self.range.column - 1
+            } else {
+                0
+            };
+            let line = next_line(reader, skip, if wanted { self.budget + 4 } else { 0 })?;
+            let Some(line) = line else { return Ok(self.end()) };
+            if number == last {
+                return Ok(self.more(number));
+            }
+            match if wanted {
+                self.add(number, skip, &line)
+            } else {
+                Added::Whole
+            } {
+                Added::Whole => number += 1,
+                Added::Cut => return Ok(self.out),
+                Added::No => return Ok(self.more(number)),
+            }
+        }
+    }
+
+    /// Adds a line when it fits. The first line of a page is always added, cut to the budget.
+    fn add(&mut self, number: usize, skip: usize, line: &Line) -> Added {
+        let rest = line.bytes.saturating_sub(skip);
+        if rest <= self.budget - self.used.min(self.budget) {
+            self.used += rest;
+            let ending = if line.ended {
+                ""
+            } else {
+                "[no newline at the end of the file]\n"
+            };
+            let text = String::from_utf8_lossy(&line.text);
+            let _ = write!(self.out, "{number}\t{text}\n{ending}");
+            return Added::Whole;
+        }
+        if !self.out.is_empty() {
+            return Added::No;
+        }
+        let cut = floor_char(&line.text, self.budget);
+        let next = skip + cut + 1;
+        self.out = format!(
+            "{number}\t{}\n[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
+            String::from_utf8_lossy(&line.text[..cut]),
+            line.bytes,
+            skip + 1,
+            skip + cut,
+        );
+        Added::Cut
+    }
+
+    fn end(mut self) -> String {
+        if self.out.is_empty() {
+            self.out.push_str("(no lines in range)\n");
+        }
+        self.out + "[end of file]"
+    }
+
+    fn more(self, number: usize) -> String {
+        format!("{}[more: call again with offset {number}]", self.out)
+    }
+}
+
+/// Where to cut so that at most `room` bytes stay and no character is parted.
+fn floor_char(bytes: &[u8], room: usize) -> usize {
+    let mut at = room.min(bytes.len());
+    while at > 0 && at < bytes.len() && bytes[at] & 0xC0 == 0x80 {
+        at -= 1;
+    }
+    if at == 0 { room.min(bytes.len()) } else { at }
+}
+
+/// Reads a line, holding at most `keep` of its bytes from `skip` on and counting all.
+fn next_line(reader: &mut impl BufRead, skip: usize, keep: usize) -> io::Result<Option<Line>> {
+    let mut line = Line::default();
+    let mut last = 0;
+    loop {
+        let block = reader.fill_buf()?;
+        if block.is_empty() {
+            return Ok((line.bytes > 0).then_some(line));
+        }
+        let end = memchr::memchr(b'\n', block);
+        let part = &block[..end.unwrap_or(block.len())];
+        let from = skip.saturating_sub(line.bytes).min(part.len());
+        let room = keep.saturating_sub(line.text.len()).min(part.len() - from);
+        line.text.extend_from_slice(&part[from..from + room]);
+        line.bytes += part.len();
+        last = part.last().copied().unwrap_or(last);
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            if last == b'\r' && line.bytes > 0 {
+                line.bytes -= 1;
+                line.text.truncate(line.bytes.saturating_sub(skip));
+            }
+            line.ended = true;
+            return Ok(Some(line));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests make the files they read")]
+    use super::*;
+
+    fn read(bytes: &[u8], offset: usize, limit: usize, column: usize, budget: usize) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, bytes).unwrap();
+        page(
+            &path,
+            Range {
+                offset,
+                limit,
+                column,
+            },
+            budget,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn lines_are_numbered_and_the_end_is_said() {
+        assert_eq!(read(b"a\r\nb\n", 1, 100, 1, 4096), "1\ta\n2\tb\n[end of file]");
+        assert_eq!(
+            read(b"a\nb\n", 3, 100, 1, 4096),
+            "(no lines in range)\n[end of file]"
+        );
+        assert_eq!(read(b"", 1, 100, 1, 4096), "(no lines in range)\n[end of file]");
+        assert_eq!(
+            read(b"a\nb", 2, 1, 1, 99),
+            "2\tb\n[no newline at the end of the file]\n[end of file]"
+        );
+    }
+
+    #[test]
+    fn a_page_ends_at_its_limit_and_at_its_budget() {
+        assert_eq!(
+            read(b"a\nb\nc\n", 1, 2, 1, 4096),
+            "1\ta\n2\tb\n[more: call again with offset 3]"
+        );
+        assert_eq!(
+            read(b"aaaa\nbbbb\nc\n", 1, 9, 1, 8),
+            "1\taaaa\n2\tbbbb\n[more: call again with offset 3]"
+        );
+        assert_eq!(
+            read(b"aaaa\nbbbbb\nc\n", 1, 9, 1, 8),
+            "1\taaaa\n[more: call again with offset 2]"
+        );
+    }
+
+    #[test]
+    fn a_file_without_newlines_is_read_a_page_at_a_time() {
+        let first = read("ab漢字".as_bytes(), 1, 9, 1, 6);
+        assert_eq!(
+            first,
+            "1\tab漢\n[line 1 has 8 bytes, 1–5 shown: call again with offset 1 and column 6]"
+        );
+        let rest = read("ab漢字".as_bytes(), 1, 9, 6, 6);
+        assert_eq!(rest, "1\t字\n[no newline at the end of the file]\n[end of file]");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_shown() {
+        assert_eq!(
+            read(b"\xEF\xBB\xBFusing System;\n", 1, 1, 1, 99),
+            "1\tusing System;\n[end of file]"
+        );
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_before_it_is_opened() {
+        let range = Range {
+            offset: 1,
+            limit: 1,
+            column: 1,
+        };
+        let error = |path: &str| page(Path::new(path), range, 99).unwrap_err().to_string();
+        assert_eq!(error("/dev/zero"), "not a regular file: /dev/zero is a device");
+        assert_eq!(
+            error("/tmp"),
+            "path is a directory: /tmp; list it with run_command"
+        );
+        assert_eq!(error("/nonexistent/x"), "file not found: /nonexistent/x");
+        assert!(error("/nonexistent/*.rs").contains("takes one path"));
+    }
+}

@@ -1,0 +1,123 @@
+//! A text file as an edit sees it: without its byte order mark, its line endings known, and put back as they were.
+
+/// What kept a file's bytes from being edited as text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotText {
+    /// A byte order mark of another encoding.
+    #[error("is encoded as {0}, which wisp does not edit")]
+    Encoding(&'static str),
+    /// A NUL byte.
+    #[error("appears to be binary")]
+    Binary,
+    /// Bytes that are not UTF-8.
+    #[error("is not UTF-8 (the first bad byte is at offset {0})")]
+    NotUtf8(usize),
+}
+
+/// The mark some editors put in front of UTF-8.
+pub const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Byte order marks of encodings that are refused by name, longest first.
+const FOREIGN_MARKS: &[(&[u8], &str)] = &[
+    (b"\xFF\xFE\0\0", "UTF-32LE"),
+    (b"\0\0\xFE\xFF", "UTF-32BE"),
+    (b"\xFF\xFE", "UTF-16LE"),
+    (b"\xFE\xFF", "UTF-16BE"),
+];
+
+/// How a file ends its lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Newline {
+    /// `\n`, or mixed: what is written goes in as it is.
+    Lf,
+    /// Every line ends in `\r\n`.
+    CrLf,
+}
+
+/// A file's text with what must be put back around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The text after any byte order mark.
+    pub body: String,
+    /// Whether a UTF-8 byte order mark stood in front.
+    pub bom: bool,
+    /// How its lines end.
+    pub newline: Newline,
+}
+
+impl Text {
+    /// Reads a file's bytes. Refuses what is not UTF-8 text, by name where it has one.
+    pub fn of(bytes: &[u8]) -> Result<Self, NotText> {
+        if let Some((_, name)) = FOREIGN_MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
+            return Err(NotText::Encoding(name));
+        }
+        let bom = bytes.starts_with(BOM);
+        let body = if bom { &bytes[BOM.len()..] } else { bytes };
+        if body.contains(&0) {
+            return Err(NotText::Binary);
+        }
+        let body = std::str::from_utf8(body).map_err(|e| NotText::NotUtf8(e.valid_up_to()))?;
+        Ok(Self {
+            body: body.to_owned(),
+            bom,
+            newline: newline_of(body),
+        })
+    }
+
+    /// The file's bytes, with the mark put back.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = if self.bom { BOM.to_vec() } else { Vec::new() };
+        bytes.extend_from_slice(self.body.as_bytes());
+        bytes
+    }
+
+    /// A model's text with this file's line endings: models send `\n` whatever the file has.
+    pub fn adapt(&self, text: &str) -> String {
+        match self.newline {
+            Newline::Lf => text.to_owned(),
+            Newline::CrLf => text.replace("\r\n", "\n").replace('\n', "\r\n"),
+        }
+    }
+}
+
+fn newline_of(text: &str) -> Newline {
+    let all = text.matches('\n').count();
+    if all > 0 && text.matches("\r\n").count() == all {
+        Newline::CrLf
+    } else {
+        Newline::Lf
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_line_endings_go_round() {
+        let bytes = b"\xEF\xBB\xBFa\r\nb\r\n";
+        let text = Text::of(bytes).unwrap();
+        assert_eq!(
+            (text.body.as_str(), text.bom, text.newline),
+            ("a\r\nb\r\n", true, Newline::CrLf)
+        );
+        assert_eq!(text.to_bytes(), bytes);
+        assert_eq!(text.adapt("x\ny\r\n"), "x\r\ny\r\n");
+    }
+
+    #[test]
+    fn mixed_endings_are_left_as_they_are() {
+        let text = Text::of(b"a\r\nb\n").unwrap();
+        assert_eq!(
+            (text.newline, text.adapt("x\ny")),
+            (Newline::Lf, "x\ny".to_owned())
+        );
+    }
+
+    #[test]
+    fn other_encodings_are_refused_by_name() {
+        assert_eq!(Text::of(b"\xFF\xFEa\0"), Err(NotText::Encoding("UTF-16LE")));
+        assert_eq!(Text::of(b"a\0b"), Err(NotText::Binary));
+        assert_eq!(Text::of(b"ab\xFFc"), Err(NotText::NotUtf8(2)));
+    }
+}
