@@ -1,0 +1,71 @@
+//! Copying through the terminal (OSC 52), which also works over ssh.
+
+/// The most bytes that are copied: terminals drop longer sequences, silently.
+pub const MAX_COPY: usize = 74_994;
+
+/// What stopped a copy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("too long to copy through the terminal: {bytes} bytes, the limit is {MAX_COPY}")]
+pub struct TooLong {
+    /// How long the text is.
+    pub bytes: usize,
+}
+
+/// The sequence that puts a text on the clipboard.
+pub fn osc52(text: &str) -> Result<String, TooLong> {
+    if text.len() > MAX_COPY {
+        return Err(TooLong { bytes: text.len() });
+    }
+    Ok(format!("\u{1b}]52;c;{}\u{7}", base64(text.as_bytes())))
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn base64(bytes: &[u8]) -> String {
+    let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let index = (bits >> (18 - 6 * at)) & 63;
+            let letter = ALPHABET[index as usize];
+            encoded.push(if at <= chunk.len() {
+                char::from(letter)
+            } else {
+                '='
+            });
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_the_standard_examples() {
+        for (text, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+        assert_eq!(
+            osc52("touch PWNED\n").unwrap(),
+            "\u{1b}]52;c;dG91Y2ggUFdORUQK\u{7}"
+        );
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        assert!(osc52(&"x".repeat(MAX_COPY)).is_ok());
+        assert_eq!(
+            osc52(&"x".repeat(MAX_COPY + 1)),
+            Err(TooLong { bytes: MAX_COPY + 1 })
+        );
+    }
+}
