@@ -1,0 +1,208 @@
+//! The writing side: one log a session, shared by everything that has something to record.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use wisp_host::{Clock, IdSource, RandomIds, SystemClock};
+
+use crate::chain::{self, End};
+use crate::event::SCHEMA;
+use crate::sink::{Damage, Opened, Sink};
+use crate::{AuditError, Event, EventId, Kind, Record, SessionId};
+
+type Listener = Box<dyn Fn(&Record) + Send>;
+
+/// The audit of one session. Clones are handles on the same log; any of them may be used from any thread.
+#[derive(Clone)]
+pub struct AuditLog(Arc<Shared>);
+
+struct Shared {
+    session: SessionId,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// `None` when the audit is off.
+    sink: Option<Sink>,
+    end: End,
+    listeners: Vec<Listener>,
+}
+
+impl AuditLog {
+    /// Opens the session's file under `home`, making both when they are missing, and holds it until the last clone
+    /// is dropped. A session that has a file already is continued: the chain goes on from its last whole event, and
+    /// when the file does not end as it was left, `audit.recovered` is written first.
+    ///
+    /// Errors: [`AuditError::InUse`] when another process writes the session, [`AuditError::File`] and
+    /// [`AuditError::Write`] when the file cannot be made or written.
+    pub fn open(
+        home: &Path,
+        session: &SessionId,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+    ) -> Result<Self, AuditError> {
+        let (sink, opened) = Sink::open(home, session)?;
+        let state = State {
+            sink: Some(sink),
+            end: opened.end.clone(),
+            listeners: Vec::new(),
+        };
+        let log = Self::with(session.clone(), (clock, ids), state);
+        log.0.note_damage(&mut log.0.state(), opened)?;
+        Ok(log)
+    }
+
+    /// A log that writes nothing: events get ids and reach listeners, and that is all.
+    pub fn off() -> Self {
+        let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
+        let session = SessionId::new(&*clock, &*ids);
+        Self::off_with(session, clock, ids)
+    }
+
+    /// [`AuditLog::off`] with a session's name, a clock and ids of the caller's.
+    pub fn off_with(session: SessionId, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
+        let state = State {
+            sink: None,
+            end: End::start(session.as_str()),
+            listeners: Vec::new(),
+        };
+        Self::with(session, (clock, ids), state)
+    }
+
+    fn with(session: SessionId, (clock, ids): (Arc<dyn Clock>, Arc<dyn IdSource>), state: State) -> Self {
+        let state = Mutex::new(state);
+        Self(Arc::new(Shared {
+            session,
+            clock,
+            ids,
+            state,
+        }))
+    }
+
+    /// Whether events are written to a file.
+    pub fn is_on(&self) -> bool {
+        self.0.state().sink.is_some()
+    }
+
+    /// The session.
+    pub fn session(&self) -> &SessionId {
+        &self.0.session
+    }
+
+    /// The session's file; `None` when the audit is off.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.0.state().sink.as_ref().map(|sink| sink.path().to_owned())
+    }
+
+    /// Writes an event, in one write, and hands it to the listeners. Returns its id. When this fails the event is
+    /// not in the file, the listeners have not seen it, and the log can be tried again: what a failure means for
+    /// the work at hand is the caller's decision (design: "Audit", a tool that cannot be recorded does not run).
+    /// The one exception names the seal's file: the event is in, but the file's end is not sealed behind it.
+    pub fn append(&self, event: Event<'_>) -> Result<EventId, AuditError> {
+        let shared = &*self.0;
+        let state = &mut *shared.state();
+        if let Some(sink) = state.sink.as_mut().filter(|sink| sink.is_torn()) {
+            let opened = sink.recover(state.end.clone())?;
+            shared.note_damage(state, opened)?;
+        }
+        shared.write(state, event)
+    }
+
+    /// Calls `listener` with every event from now on, after it is written and in the file's order. The log is held
+    /// meanwhile: a listener must be quick, and must not call the log.
+    pub fn subscribe(&self, listener: impl Fn(&Record) + Send + 'static) {
+        self.0.state().listeners.push(Box::new(listener));
+    }
+
+    /// The event of this session with this id. Its own events are found by their place; those of an earlier
+    /// process by searching the file from its end, 100 MiB in some 20 ms. A log that is off finds none.
+    pub fn find(&self, id: &str) -> Result<Option<Record>, AuditError> {
+        self.0
+            .state()
+            .sink
+            .as_ref()
+            .map_or(Ok(None), |sink| sink.find(id))
+    }
+
+    /// Waits until everything written is on the disk. Appending does not: the events of the last seconds before a
+    /// power loss may be torn or gone, which the next open finds and says.
+    pub fn sync(&self) -> Result<(), AuditError> {
+        self.0.state().sink.as_ref().map_or(Ok(()), Sink::sync)
+    }
+}
+
+impl fmt::Debug for AuditLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditLog")
+            .field("session", &self.0.session)
+            .field("on", &self.is_on())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The state stays usable after a panic elsewhere: it is changed only once a write has succeeded.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, state: &mut State, event: Event<'_>) -> Result<EventId, AuditError> {
+        let record = self.record(&state.end, event);
+        let mut line = serde_json::to_vec(&record).expect("an event has only text keys and finite numbers");
+        let end = End {
+            seq: record.seq,
+            hash: chain::hash(&line),
+        };
+        line.push(b'\n');
+        if let Some(sink) = &mut state.sink {
+            sink.put(&line)?;
+        }
+        state.end = end;
+        state.listeners.iter().for_each(|listener| listener(&record));
+        if let Some(sink) = &mut state.sink {
+            sink.seal(&record, &line, &state.end)?;
+        }
+        Ok(record.id)
+    }
+
+    fn record(&self, end: &End, event: Event<'_>) -> Record {
+        Record {
+            schema: SCHEMA,
+            id: EventId::from(self.ids.next()),
+            seq: end.seq + 1,
+            time: self.clock.now(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            session: self.session.as_str().to_owned(),
+            turn: event.turn,
+            call: event.call.map(str::to_owned),
+            kind: event.kind.name().to_owned(),
+            details: event.details,
+            prev: end.hash.clone(),
+        }
+    }
+
+    fn note_damage(&self, state: &mut State, opened: Opened) -> Result<(), AuditError> {
+        let Some(damage) = opened.damage else {
+            return Ok(());
+        };
+        let event = Event::new(Kind::AuditRecovered, details_of(damage));
+        self.write(state, event).map(drop)
+    }
+}
+
+fn details_of(damage: Damage) -> Value {
+    let mut details = json!({ "bytes": damage.bytes });
+    if damage.bytes > 0 {
+        details["sha256"] = damage.sha256.into();
+    }
+    if let Some(sealed) = damage.sealed {
+        details["sealedSeq"] = sealed.seq.into();
+        details["sealedHash"] = sealed.hash.into();
+    }
+    details
+}
