@@ -1,0 +1,209 @@
+//! `wisp config set` and `unset`: the file changed in one step, everything else in it kept.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use wisp_host::files;
+
+use crate::error::ConfigError;
+use crate::load::{Config, insert, lookup};
+use crate::nearest::nearest;
+use crate::setting::{Kind, Setting};
+use crate::table::{SETTINGS, setting};
+
+/// A change that was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// The setting.
+    pub key: &'static str,
+    /// What the file said before; `None` when it said nothing. A secret is `"(set)"`.
+    pub old: Option<Value>,
+    /// What it says now; `None` when it says nothing. A secret is `"(set)"`.
+    pub new: Option<Value>,
+    /// What the person should know about the change, when it makes wisp less careful.
+    pub note: Option<&'static str>,
+}
+
+impl Config {
+    /// Sets one setting from the words a person typed and writes the file; nothing is written when the setting or
+    /// the value is wrong, or the file would not load afterwards.
+    pub fn set(&mut self, name: &str, words: &str) -> Result<Changed, ConfigError> {
+        let row = known(name)?;
+        let value = row.read(words).map_err(|why| ConfigError::Refused {
+            key: name.to_owned(),
+            why,
+        })?;
+        let mut file = self.file.clone();
+        insert(&mut file, row.name, value);
+        self.write(row, &file)
+    }
+
+    /// Takes one setting out of the file, so that its default applies.
+    pub fn unset(&mut self, name: &str) -> Result<Changed, ConfigError> {
+        let row = known(name)?;
+        let mut file = self.file.clone();
+        remove(&mut file, row.name);
+        self.write(row, &file)
+    }
+
+    fn write(&mut self, row: &'static Setting, file: &Map<String, Value>) -> Result<Changed, ConfigError> {
+        let text = to_text(file);
+        let next = Self::from_text(self.path(), &text)?;
+        if let Some(home) = self.path().parent() {
+            files::private_dir(home).map_err(ConfigError::Home)?;
+        }
+        files::replace(&self.real_path(), text.as_bytes())?;
+        let shown = |value: Option<&Value>| match (row.kind, value) {
+            (Kind::Secret, Some(_)) => Some(Value::from("(set)")),
+            (_, value) => value.cloned(),
+        };
+        let changed = Changed {
+            key: row.name,
+            old: shown(lookup(&self.file, row.name)),
+            new: shown(lookup(file, row.name)),
+            note: weakening(row.name, &next),
+        };
+        *self = next;
+        Ok(changed)
+    }
+
+    /// The file itself where the configuration is a link to it, so that the link stays.
+    fn real_path(&self) -> PathBuf {
+        std::fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned())
+    }
+}
+
+fn known(name: &str) -> Result<&'static Setting, ConfigError> {
+    setting(name).ok_or_else(|| ConfigError::Unknown {
+        key: name.to_owned(),
+        nearest: nearest(name, SETTINGS.iter().map(|row| row.name)),
+    })
+}
+
+fn to_text(file: &Map<String, Value>) -> String {
+    let pretty = serde_json::to_string_pretty(file).expect("a JSON object can be written");
+    pretty + "\n"
+}
+
+/// Removes a member, and the objects that are empty without it.
+fn remove(file: &mut Map<String, Value>, name: &str) {
+    match name.split_once('.') {
+        None => {
+            file.shift_remove(name);
+        }
+        Some((first, rest)) => {
+            let Some(Value::Object(inner)) = file.get_mut(first) else {
+                return;
+            };
+            remove(inner, rest);
+            if inner.is_empty() {
+                file.shift_remove(first);
+            }
+        }
+    }
+}
+
+fn weakening(name: &str, config: &Config) -> Option<&'static str> {
+    match name {
+        "approval.threshold" => match config.approval_threshold().as_str() {
+            "never" => Some("no command is asked about any more; each is still judged and recorded"),
+            "dangerous" => Some("commands of moderate risk run without a question"),
+            _ => None,
+        },
+        "audit.enabled" if !config.audit() => {
+            Some("nothing is recorded any more, and outputs that do not fit are not kept")
+        }
+        "commandPolicy.sandbox.enabled" if !config.sandbox() => Some("commands may write wherever you may"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test makes the files wisp meets")]
+
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_keeps_every_other_key_and_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.json");
+        fs::write(
+            &path,
+            "{\"zebra\": 1, \"audit\": {\"mine\": [1], \"days\": 3}, \"model\": \"a\"}",
+        )
+        .unwrap();
+        let mut config = Config::load(&path).unwrap();
+        let changed = config.set("audit.days", "7").unwrap();
+        assert_eq!(
+            (changed.old, changed.new, changed.note),
+            (Some(json!(3)), Some(json!(7)), None)
+        );
+        let text = fs::read_to_string(&path).unwrap();
+        let expected = "{\n  \"zebra\": 1,\n  \"audit\": {\n    \"mine\": [\n      1\n    ],\n    \"days\": 7\n  },\n  \"model\": \"a\"\n}\n";
+        assert_eq!(text, expected);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(config.audit_days(), 7);
+    }
+
+    #[test]
+    fn what_is_wrong_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.json");
+        let mut config = Config::load(&path).unwrap();
+        let e = config.set("aproval.threshold", "never").unwrap_err();
+        assert_eq!(
+            (e.to_string().as_str(), e.hint().as_str()),
+            (
+                "no setting is called aproval.threshold",
+                "did you mean approval.threshold?"
+            )
+        );
+        let e = config.set("audit.days", "3651").unwrap_err();
+        assert_eq!(
+            e.to_string(),
+            "audit.days must be a whole number from 0 to 3650, not 3651"
+        );
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn unset_removes_the_objects_it_empties() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.json");
+        let mut config = Config::load(&path).unwrap();
+        config.set("commandPolicy.sandbox.enabled", "off").unwrap();
+        assert!(!config.sandbox());
+        let changed = config.unset("commandPolicy.sandbox.enabled").unwrap();
+        assert_eq!((changed.old, changed.new), (Some(json!(false)), None));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n");
+    }
+
+    #[test]
+    fn a_linked_configuration_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("dotfiles.json"), dir.path().join("config.json"));
+        fs::write(&real, "{}").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        Config::load(&link).unwrap().set("model", "a:b").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(Config::load(&real).unwrap().model(), Some("a:b".to_owned()));
+    }
+
+    #[test]
+    fn being_less_careful_is_said_and_a_secret_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::load(&dir.path().join("config.json")).unwrap();
+        assert!(config.set("approval.threshold", "never").unwrap().note.is_some());
+        assert!(config.set("approval.threshold", "safe").unwrap().note.is_none());
+        assert_eq!(
+            config.set("ollama.apiKey", "hunter2").unwrap().new,
+            Some(json!("(set)"))
+        );
+    }
+}

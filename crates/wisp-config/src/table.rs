@@ -1,0 +1,300 @@
+//! The settings. Everything about one is its row: loading, `wisp config`, completion, the docs and
+//! `config.example.json` come from here, so a new setting is a new row.
+
+use crate::setting::{Kind, Setting};
+
+/// The levels at which a person is asked; `never` asks about nothing and still judges and records.
+pub const THRESHOLDS: &[&str] = &["safe", "moderate", "dangerous", "never"];
+
+/// Looks by name; `auto` asks the terminal.
+pub const THEMES: &[&str] = &["auto", "dark", "light", "ansi16", "none"];
+
+/// What `ollama.think` takes beside true and false.
+pub const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
+
+const DAY_SECONDS: i64 = 86_400;
+
+const fn row(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Setting {
+    Setting {
+        name,
+        kind,
+        default,
+        about,
+    }
+}
+
+const fn whole(min: i64, max: i64) -> Kind {
+    Kind::Whole { min, max }
+}
+
+const fn number(min: f64, max: f64) -> Kind {
+    Kind::Number { min, max }
+}
+
+/// Every setting, in the order the docs show them.
+pub const SETTINGS: &[Setting] = &[
+    // --- the model -------------------------------------------------------------------------------
+    row(
+        "model",
+        Kind::Text,
+        "",
+        "The model a conversation starts with, as `wisp models` lists it",
+    ),
+    row(
+        "models.disabled",
+        Kind::Texts,
+        "[]",
+        "Models that are hidden and refused",
+    ),
+    row(
+        "systemPromptExtension",
+        Kind::Text,
+        "",
+        "Instructions added after wisp's own, for every conversation",
+    ),
+    // --- Ollama ----------------------------------------------------------------------------------
+    row(
+        "ollama.baseURL",
+        Kind::Text,
+        "",
+        "Where Ollama is; unset, `OLLAMA_HOST`, else http://127.0.0.1:11434",
+    ),
+    row(
+        "ollama.apiKey",
+        Kind::Secret,
+        "",
+        "Sent as a bearer token; `OLLAMA_API_KEY` wins over it",
+    ),
+    row(
+        "ollama.contextLength",
+        whole(1024, 1_048_576),
+        "",
+        "The window in tokens; unset, chosen from the model and the memory",
+    ),
+    row(
+        "ollama.idleTimeoutSeconds",
+        whole(1, DAY_SECONDS),
+        "300",
+        "Seconds without a byte from Ollama after which a request is given up",
+    ),
+    row(
+        "ollama.keepAlive",
+        Kind::Text,
+        "",
+        "How long Ollama keeps the model loaded, such as 10m or -1; unset, Ollama's own",
+    ),
+    row(
+        "ollama.think",
+        Kind::SwitchOr(EFFORTS),
+        "",
+        "Whether, or how hard, a model that can think does",
+    ),
+    // --- commands --------------------------------------------------------------------------------
+    row(
+        "commandTimeoutSeconds",
+        whole(0, DAY_SECONDS),
+        "60",
+        "Seconds after which a command is stopped; 0 never",
+    ),
+    row(
+        "commandMaxOutputBytes",
+        whole(256, 1_048_576),
+        "",
+        "Bytes of a command's output the model is shown; unset, the budget of the window",
+    ),
+    row(
+        "commandPolicy.deny",
+        Kind::Patterns,
+        "[]",
+        "Patterns of commands that are refused, beside the built-in ones",
+    ),
+    row(
+        "commandPolicy.allow",
+        Kind::Patterns,
+        "[]",
+        "When not empty, a command and each of its parts must match one",
+    ),
+    row(
+        "commandPolicy.sandbox.enabled",
+        Kind::Switch,
+        "true",
+        "Whether commands may write only under the writable directories",
+    ),
+    row(
+        "commandPolicy.sandbox.allowNetwork",
+        Kind::Switch,
+        "true",
+        "Whether commands may open network connections",
+    ),
+    row(
+        "commandPolicy.sandbox.writablePaths",
+        Kind::Texts,
+        "[\"~/.cache\", \"~/.cargo/registry\", \"~/.cargo/git\"]",
+        "Directories commands may write under, beside the one wisp was started in and the temporary one",
+    ),
+    // --- approval --------------------------------------------------------------------------------
+    row(
+        "approval.threshold",
+        Kind::Choice(THRESHOLDS),
+        "\"moderate\"",
+        "The lowest risk at which a person is asked",
+    ),
+    row(
+        "approval.timeoutSeconds",
+        whole(0, DAY_SECONDS),
+        "600",
+        "Seconds after which a question counts as declined; 0 waits",
+    ),
+    row(
+        "approval.persistDays",
+        whole(1, 365),
+        "30",
+        "Days an approval for a project or for always lasts",
+    ),
+    // --- tools and what they return --------------------------------------------------------------
+    row(
+        "tools.disabled",
+        Kind::Texts,
+        "[]",
+        "Built-in tools no model is given",
+    ),
+    row(
+        "shownOutputLines",
+        whole(0, 10_000),
+        "20",
+        "Lines of a tool's output the person is shown unasked",
+    ),
+    row(
+        "context.outputDays",
+        whole(0, 3650),
+        "30",
+        "Days an output is kept after its last use; 0 for ever",
+    ),
+    row(
+        "context.outputCeiling",
+        whole(65_536, 4_294_967_296),
+        "16777216",
+        "Bytes of one output that are kept; past it the middle is cut",
+    ),
+    row(
+        "context.memory",
+        Kind::Choice(&["auto", "on", "off"]),
+        "\"auto\"",
+        "Whether the model gets the memory tool; auto, once it has a use",
+    ),
+    row(
+        "context.target",
+        number(0.1, 0.8),
+        "0.6",
+        "The share of the window a conversation is condensed to",
+    ),
+    row(
+        "context.headroomTurns",
+        whole(0, 64),
+        "8",
+        "Turns whose mean size is kept free when condensing",
+    ),
+    // --- the record ------------------------------------------------------------------------------
+    row(
+        "audit.enabled",
+        Kind::Switch,
+        "true",
+        "Whether everything that happens is recorded",
+    ),
+    row(
+        "audit.days",
+        whole(0, 3650),
+        "90",
+        "Days an audit file is kept; 0 for ever",
+    ),
+    // --- facts -----------------------------------------------------------------------------------
+    row(
+        "facts.enabled",
+        Kind::Switch,
+        "true",
+        "Whether facts are taken from a conversation",
+    ),
+    row(
+        "facts.distil",
+        Kind::Switch,
+        "true",
+        "Whether a model is asked for facts when turns leave the context",
+    ),
+    row(
+        "facts.share",
+        number(0.0, 0.5),
+        "0.1",
+        "The share of the window facts may take",
+    ),
+    row(
+        "facts.summary",
+        Kind::Switch,
+        "true",
+        "Whether a running summary stands for the turns that left",
+    ),
+    row(
+        "facts.summaryShare",
+        number(0.0, 0.5),
+        "0.05",
+        "The share of the window the summary may take",
+    ),
+    // --- the faces -------------------------------------------------------------------------------
+    row("theme", Kind::Choice(THEMES), "\"auto\"", "Colours"),
+    row(
+        "keys",
+        Kind::Map,
+        "{}",
+        "Key bindings of wisp-tui that differ from the built-in ones, action to key",
+    ),
+    row(
+        "notifications.enabled",
+        Kind::Switch,
+        "true",
+        "Whether wisp may notify the person outside the terminal's text",
+    ),
+    row(
+        "notifications.perMinute",
+        whole(1, 60),
+        "5",
+        "The most notifications in any minute",
+    ),
+];
+
+/// A setting by its name.
+pub fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_one_the_setting_takes() {
+        for setting in SETTINGS {
+            if let Some(default) = setting.default_value() {
+                assert_eq!(setting.check(&default), Ok(()), "{}", setting.name);
+            }
+            assert!(
+                !setting.about.is_empty() && !setting.about.ends_with('.'),
+                "{}",
+                setting.name
+            );
+        }
+    }
+
+    #[test]
+    fn no_name_is_another_or_stands_inside_another() {
+        for (at, one) in SETTINGS.iter().enumerate() {
+            for other in &SETTINGS[at + 1..] {
+                let inside = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.starts_with('.'));
+                assert_ne!(one.name, other.name);
+                assert!(
+                    !inside(one.name, other.name) && !inside(other.name, one.name),
+                    "{}",
+                    one.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Each setting as the type it has in use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::load::Config;
+
+impl Config {
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.as_str().map(str::to_owned)
+    }
+
+    fn switch(&self, name: &str) -> bool {
+        self.get(name)
+            .and_then(|v| v.as_bool())
+            .expect("switches have a default in the table")
+    }
+
+    fn whole(&self, name: &str) -> Option<u64> {
+        self.get(name)?.as_u64()
+    }
+
+    fn whole_or_default(&self, name: &str) -> u64 {
+        self.whole(name)
+            .expect("these numbers have a default in the table")
+    }
+
+    fn number(&self, name: &str) -> f64 {
+        self.get(name)
+            .and_then(|v| v.as_f64())
+            .expect("shares have a default in the table")
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        let Some(Value::Array(items)) = self.get(name) else {
+            return Vec::new();
+        };
+        items
+            .into_iter()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect()
+    }
+
+    fn choice(&self, name: &str) -> String {
+        self.text(name).expect("choices have a default in the table")
+    }
+
+    /// The model a conversation starts with.
+    pub fn model(&self) -> Option<String> {
+        self.text("model").filter(|name| !name.is_empty())
+    }
+
+    /// Models that are hidden and refused.
+    pub fn disabled_models(&self) -> Vec<String> {
+        self.texts("models.disabled")
+    }
+
+    /// Instructions added after wisp's own.
+    pub fn system_prompt_extension(&self) -> Option<String> {
+        self.text("systemPromptExtension").filter(|text| !text.is_empty())
+    }
+
+    /// Where Ollama is, when the configuration says so.
+    pub fn ollama_url(&self) -> Option<String> {
+        self.text("ollama.baseURL").filter(|url| !url.is_empty())
+    }
+
+    /// The bearer token for Ollama. Never printed.
+    pub fn ollama_api_key(&self) -> Option<String> {
+        self.text("ollama.apiKey").filter(|key| !key.is_empty())
+    }
+
+    /// The window in tokens, when set.
+    pub fn context_length(&self) -> Option<u64> {
+        self.whole("ollama.contextLength")
+    }
+
+    /// How long Ollama may send nothing.
+    pub fn idle_timeout(&self) -> Duration {
+        Duration::from_secs(self.whole_or_default("ollama.idleTimeoutSeconds"))
+    }
+
+    /// How long Ollama keeps the model loaded, as Ollama writes it.
+    pub fn keep_alive(&self) -> Option<String> {
+        self.text("ollama.keepAlive").filter(|text| !text.is_empty())
+    }
+
+    /// `true`, `false` or an effort, as it is sent to Ollama.
+    pub fn think(&self) -> Option<Value> {
+        self.get("ollama.think")
+    }
+
+    /// Seconds a command may run; 0 without limit.
+    pub fn command_timeout_seconds(&self) -> u64 {
+        self.whole_or_default("commandTimeoutSeconds")
+    }
+
+    /// How long a command may run; `None` without limit.
+    pub fn command_timeout(&self) -> Option<Duration> {
+        let seconds = self.command_timeout_seconds();
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// Bytes of a command's output for the model, in place of the budget, when set.
+    pub fn command_max_output_bytes(&self) -> Option<u64> {
+        self.whole("commandMaxOutputBytes")
+    }
+
+    /// The person's own deny patterns, beside the built-in rules.
+    pub fn deny(&self) -> Vec<String> {
+        self.texts("commandPolicy.deny")
+    }
+
+    /// The person's allow patterns; empty allows everything that is not denied.
+    pub fn allow(&self) -> Vec<String> {
+        self.texts("commandPolicy.allow")
+    }
+
+    /// Whether commands are confined.
+    pub fn sandbox(&self) -> bool {
+        self.switch("commandPolicy.sandbox.enabled")
+    }
+
+    /// Whether commands may open network connections.
+    pub fn allow_network(&self) -> bool {
+        self.switch("commandPolicy.sandbox.allowNetwork")
+    }
+
+    /// Directories commands may write under, `~` not expanded yet.
+    pub fn writable_paths(&self) -> Vec<String> {
+        self.texts("commandPolicy.sandbox.writablePaths")
+    }
+
+    /// The lowest risk at which a person is asked: `safe`, `moderate`, `dangerous` or `never`.
+    pub fn approval_threshold(&self) -> String {
+        self.choice("approval.threshold")
+    }
+
+    /// How long a question waits; `None` for ever.
+    pub fn approval_timeout(&self) -> Option<Duration> {
+        let seconds = self.whole_or_default("approval.timeoutSeconds");
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// Days a stored approval lasts.
+    pub fn approval_days(&self) -> u64 {
+        self.whole_or_default("approval.persistDays")
+    }
+
+    /// Built-in tools no model is given.
+    pub fn disabled_tools(&self) -> Vec<String> {
+        self.texts("tools.disabled")
+    }
+
+    /// Lines of an output the person is shown unasked.
+    pub fn shown_output_lines(&self) -> u64 {
+        self.whole_or_default("shownOutputLines")
+    }
+
+    /// Days an output is kept after its last use; 0 for ever.
+    pub fn output_days(&self) -> u64 {
+        self.whole_or_default("context.outputDays")
+    }
+
+    /// Bytes of one output that are kept.
+    pub fn output_ceiling(&self) -> u64 {
+        self.whole_or_default("context.outputCeiling")
+    }
+
+    /// Whether the model gets the memory tool: `auto`, `on` or `off`.
+    pub fn memory(&self) -> String {
+        self.choice("context.memory")
+    }
+
+    /// The share of the window a conversation is condensed to.
+    pub fn context_target(&self) -> f64 {
+        self.number("context.target")
+    }
+
+    /// Turns whose mean size is kept free when condensing.
+    pub fn headroom_turns(&self) -> u64 {
+        self.whole_or_default("context.headroomTurns")
+    }
+
+    /// Whether everything is recorded.
+    pub fn audit(&self) -> bool {
+        self.switch("audit.enabled")
+    }
+
+    /// Days an audit file is kept; 0 for ever.
+    pub fn audit_days(&self) -> u64 {
+        self.whole_or_default("audit.days")
+    }
+
+    /// Whether facts are taken.
+    pub fn facts(&self) -> bool {
+        self.switch("facts.enabled")
+    }
+
+    /// Whether a model is asked for facts when turns leave.
+    pub fn facts_distil(&self) -> bool {
+        self.switch("facts.distil")
+    }
+
+    /// The share of the window facts may take.
+    pub fn facts_share(&self) -> f64 {
+        self.number("facts.share")
+    }
+
+    /// Whether a running summary is kept.
+    pub fn facts_summary(&self) -> bool {
+        self.switch("facts.summary")
+    }
+
+    /// The share of the window the summary may take.
+    pub fn facts_summary_share(&self) -> f64 {
+        self.number("facts.summaryShare")
+    }
+
+    /// The name of the theme, or `auto`.
+    pub fn theme(&self) -> String {
+        self.choice("theme")
+    }
+
+    /// Key bindings that differ, action to key.
+    pub fn keys(&self) -> BTreeMap<String, String> {
+        let Some(Value::Object(pairs)) = self.get("keys") else {
+            return BTreeMap::new();
+        };
+        pairs
+            .into_iter()
+            .filter_map(|(action, key)| Some((action, key.as_str()?.to_owned())))
+            .collect()
+    }
+
+    /// Whether wisp may notify.
+    pub fn notifications(&self) -> bool {
+        self.switch("notifications.enabled")
+    }
+
+    /// The most notifications in any minute.
+    pub fn notifications_per_minute(&self) -> u64 {
+        self.whole_or_default("notifications.perMinute")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_setting_has_its_documented_default() {
+        let config = Config::defaults(Path::new("/h/config.json"));
+        assert_eq!((config.model(), config.disabled_models()), (None, vec![]));
+        assert_eq!(
+            (config.system_prompt_extension(), config.keep_alive()),
+            (None, None)
+        );
+        assert_eq!((config.ollama_url(), config.ollama_api_key()), (None, None));
+        assert_eq!((config.context_length(), config.think()), (None, None));
+        assert_eq!(config.idle_timeout(), Duration::from_mins(5));
+        assert_eq!(config.command_timeout(), Some(Duration::from_mins(1)));
+        assert_eq!(config.command_max_output_bytes(), None);
+        assert!(config.deny().is_empty() && config.allow().is_empty());
+        assert!(config.sandbox() && config.allow_network());
+        assert_eq!(config.writable_paths()[0], "~/.cache");
+        assert_eq!(config.approval_threshold(), "moderate");
+        assert_eq!(config.approval_timeout(), Some(Duration::from_mins(10)));
+        assert_eq!((config.approval_days(), config.shown_output_lines()), (30, 20));
+        assert_eq!(
+            (config.output_days(), config.output_ceiling()),
+            (30, 16 * 1024 * 1024)
+        );
+        assert_eq!((config.memory(), config.headroom_turns()), ("auto".to_owned(), 8));
+        assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
+        assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
+        assert!(config.facts() && config.facts_distil() && config.facts_summary());
+        assert!((config.facts_share() - 0.1).abs() < f64::EPSILON);
+        assert!((config.facts_summary_share() - 0.05).abs() < f64::EPSILON);
+        assert_eq!(config.theme(), "auto");
+        assert!(config.keys().is_empty() && config.notifications());
+        assert_eq!(config.notifications_per_minute(), 5);
+    }
+
+    #[test]
+    fn nought_is_no_limit() {
+        let text = "{\"commandTimeoutSeconds\": 0, \"approval\": {\"timeoutSeconds\": 0}, \"ollama\": {\"think\": false}}";
+        let config = Config::from_text(Path::new("/h/c"), text).unwrap();
+        assert_eq!(
+            (config.command_timeout(), config.approval_timeout()),
+            (None, None)
+        );
+        assert_eq!(config.think(), Some(Value::Bool(false)));
+    }
+}
