@@ -1,0 +1,173 @@
+//! A reply as it arrives. Dropping it closes the connection, which is how a request is cancelled.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Response;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, excerpt};
+use crate::ndjson::LineSplitter;
+use crate::reply::{ChatLine, Reply, WireLine};
+
+/// The most bytes of text, thinking and arguments one reply may add up to: 64 MiB.
+pub const MAX_REPLY_BYTES: usize = 64 << 20;
+
+/// A chat's reply, line by line.
+///
+/// A reply is good only when a line with `done` came: any other end is an error, and nothing may be executed from
+/// what had arrived. The stream may be dropped at any time, also while `next` is pending.
+#[derive(Debug)]
+pub struct ChatStream {
+    lines: LineStream,
+    reply: Reply,
+    held: usize,
+    over: bool,
+}
+
+impl ChatStream {
+    pub(crate) fn new(lines: LineStream) -> Self {
+        Self {
+            lines,
+            reply: Reply::default(),
+            held: 0,
+            over: false,
+        }
+    }
+
+    /// The next line; `None` after the last one or after an error. Safe to cancel: nothing is lost by dropping the
+    /// future and asking again.
+    pub async fn next(&mut self) -> Option<Result<ChatLine, Error>> {
+        if self.over {
+            return None;
+        }
+        let line = match self.lines.next().await {
+            Ok(Some(bytes)) => self.read(&bytes),
+            Ok(None) => Err(Error::Unfinished {
+                partial: Box::new(self.reply.clone()),
+            }),
+            Err(error) => Err(error),
+        };
+        if let Ok(line) = &line {
+            self.reply.add(line);
+        }
+        self.over = line.as_ref().map_or(true, |line| line.done.is_some());
+        Some(line)
+    }
+
+    /// Everything that has arrived so far.
+    pub fn reply(&self) -> &Reply {
+        &self.reply
+    }
+
+    /// Reads to the end: the whole reply, or the error that ended it.
+    pub async fn finish(mut self) -> Result<Reply, Error> {
+        while let Some(line) = self.next().await {
+            line?;
+        }
+        Ok(self.reply)
+    }
+
+    fn read(&mut self, bytes: &Bytes) -> Result<ChatLine, Error> {
+        let wire: WireLine = self.lines.parse(bytes)?;
+        if !wire.is_reply() {
+            return Err(Error::from_body(&self.lines.host, 200, bytes));
+        }
+        let line = ChatLine::from(wire);
+        // A call is measured by its line: its arguments are the line, but for a hundred bytes.
+        let calls = if line.tool_calls.is_empty() {
+            0
+        } else {
+            bytes.len()
+        };
+        self.held += line.content.len() + line.thinking.len() + calls;
+        if self.held > MAX_REPLY_BYTES {
+            return Err(Error::TooLarge {
+                limit: MAX_REPLY_BYTES,
+            });
+        }
+        Ok(line)
+    }
+}
+
+/// The lines of a streamed answer, each within the bound, with the allowed silence between chunks.
+#[derive(Debug)]
+pub(crate) struct LineStream {
+    response: Response,
+    splitter: LineSplitter,
+    idle: Option<Duration>,
+    pub(crate) host: String,
+    status: u16,
+    ended: bool,
+}
+
+impl LineStream {
+    pub(crate) fn new(response: Response, host: String, idle: Option<Duration>) -> Self {
+        Self {
+            status: response.status().as_u16(),
+            response,
+            splitter: LineSplitter::default(),
+            idle,
+            host,
+            ended: false,
+        }
+    }
+
+    /// The next line that is not blank, the unended last one included; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
+            if let Some(line) = self.splitter.next_line().map_err(too_long)? {
+                return Ok(Some(line));
+            }
+            if self.ended {
+                return self.splitter.rest().map_err(too_long);
+            }
+            match self.chunk().await? {
+                Some(chunk) => self.splitter.push(&chunk),
+                None => self.ended = true,
+            }
+        }
+    }
+
+    /// Reads one line's JSON; text that is no object at all is not Ollama's.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T, Error> {
+        if line.first() != Some(&b'{') {
+            return Err(Error::NotOllama {
+                host: self.host.clone(),
+                status: self.status,
+                excerpt: excerpt(&String::from_utf8_lossy(line)),
+            });
+        }
+        serde_json::from_slice(line).map_err(|cause| Error::unreadable(&cause, line))
+    }
+
+    /// The error line a stream of statuses may hold.
+    pub(crate) fn error_in(&self, line: &[u8]) -> Option<Error> {
+        let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
+        let failed = object.keys().any(|key| key.starts_with("error"));
+        failed.then(|| Error::from_body(&self.host, 200, line))
+    }
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let chunk = self.response.chunk();
+        let read = match self.idle {
+            Some(idle) => tokio::time::timeout(idle, chunk)
+                .await
+                .map_err(|_| Error::Silent {
+                    host: self.host.clone(),
+                    after: idle,
+                    answering: true,
+                })?,
+            None => chunk.await,
+        };
+        read.map_err(|cause| Error::Lost {
+            host: self.host.clone(),
+            detail: crate::client::innermost(&cause),
+        })
+    }
+}
+
+fn too_long(cause: crate::ndjson::LineTooLong) -> Error {
+    Error::TooLarge { limit: cause.limit }
+}
