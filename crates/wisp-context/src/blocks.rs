@@ -1,0 +1,75 @@
+//! The blocks wisp puts beside the conversation, on the prompt side, version by version.
+//!
+//! Three places of the earlier block and one before the request. Facts and summary stay empty until the layers
+//! that write them exist; the place for them is here so that a request's order does not change when they come.
+
+use serde::{Deserialize, Serialize};
+
+use crate::entry::Revision;
+use crate::message::PartKind;
+use crate::text::Text;
+
+/// A place for a block in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In the earlier block: standing facts.
+    Facts,
+    /// In the earlier block: what the person said in turns no longer shown.
+    Earlier,
+    /// Last in the earlier block: the running summary.
+    Summary,
+    /// Just before the request: passing facts and the task.
+    Now,
+}
+
+impl Place {
+    /// The places of the earlier block, in the order sent.
+    pub const EARLIER: [Self; 3] = [Self::Facts, Self::Earlier, Self::Summary];
+
+    /// What a part at this place is called.
+    pub(crate) const fn part(self) -> PartKind {
+        match self {
+            Self::Facts => PartKind::Facts,
+            Self::Earlier => PartKind::Earlier,
+            Self::Summary => PartKind::Summary,
+            Self::Now => PartKind::Now,
+        }
+    }
+}
+
+/// One version of a block; empty text leaves the place empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Version {
+    /// Where it goes.
+    pub(crate) place: Place,
+    /// From which revision on, until the next of its place.
+    pub(crate) revision: Revision,
+    /// What it says.
+    pub(crate) text: Text,
+}
+
+/// Every version of every block, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Blocks(pub(crate) Vec<Version>);
+
+impl Blocks {
+    /// The text at `place` in the view at `revision`, when there is any.
+    pub(crate) fn at(&self, place: Place, revision: Revision) -> Option<&Text> {
+        let until = self.0.partition_point(|version| version.revision <= revision);
+        let latest = self.0[..until]
+            .iter()
+            .rev()
+            .find(|version| version.place == place)?;
+        (!latest.text.is_empty()).then_some(&latest.text)
+    }
+
+    /// Puts `text` at `place` from `revision` on.
+    pub(crate) fn set(&mut self, place: Place, revision: Revision, text: Text) {
+        self.0.push(Version {
+            place,
+            revision,
+            text,
+        });
+    }
+}

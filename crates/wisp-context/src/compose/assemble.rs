@@ -1,0 +1,262 @@
+//! Putting entries together into messages whose roles every template accepts.
+
+use crate::entry::{Content, Cut, Entry, Revision};
+use crate::message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall, size};
+use crate::output::Output;
+use crate::text::Text;
+use crate::turn::Outcome;
+
+use super::{INTERRUPTED, NO_OUTPUT, NO_RESULT};
+
+/// A request in the making.
+pub(super) struct Assembly<'a> {
+    request: Request,
+    revision: Revision,
+    open: Option<u32>,
+    /// Texts of the person's side that wait to become one message.
+    asked: Vec<&'a Text>,
+    /// What the model thought, waiting for the message it belongs to.
+    thinking: Option<&'a Text>,
+    /// Calls whose results are being collected.
+    calls: Vec<(&'a ToolCall, Option<&'a Entry>)>,
+    /// Whether the turn being assembled has something the model should have answered.
+    unanswered: bool,
+}
+
+impl<'a> Assembly<'a> {
+    pub(super) fn new(instructions: &str, revision: Revision, open: Option<u32>) -> Self {
+        let mut request = Request::default();
+        let system = Message::new(Role::System, instructions);
+        request.parts.push(Part {
+            message: 0,
+            kind: PartKind::Instructions,
+            entry: Some(crate::entry::EntryId(1)),
+            bytes: system.bytes(),
+        });
+        request.messages.push(system);
+        Self {
+            request,
+            revision,
+            open,
+            asked: Vec::new(),
+            thinking: None,
+            calls: Vec::new(),
+            unanswered: false,
+        }
+    }
+
+    pub(super) fn is_open(&self, turn: u32) -> bool {
+        self.open == Some(turn)
+    }
+
+    pub(super) fn nothing_open(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// Adds one of wisp's own blocks to the person's side.
+    pub(super) fn block(&mut self, kind: PartKind, text: &'a Text) {
+        self.ask(kind, None, text);
+    }
+
+    /// Adds the now block, when there is one.
+    pub(super) fn now(&mut self, text: Option<&'a Text>) {
+        if let Some(text) = text {
+            self.ask(PartKind::Now, None, text);
+        }
+    }
+
+    /// Adds one entry.
+    pub(super) fn entry(&mut self, entry: &'a Entry) {
+        match &entry.content {
+            Content::Prompt { text } => {
+                self.unanswered = true;
+                self.ask(PartKind::Prompt, Some(entry), text);
+            }
+            Content::Command { notice, .. } => self.ask(PartKind::Command, Some(entry), notice),
+            Content::Thinking { text } => self.thinking = self.is_open(entry.turn).then_some(text),
+            Content::Calls { text, calls } => self.make_calls(entry, text, calls),
+            Content::Output(output) => self.collect(entry, output),
+            Content::Reply { .. } => self.reply(entry),
+            Content::Instructions { .. } | Content::Lost => {}
+        }
+    }
+
+    /// Closes a turn that is over: if the model never answered, a line says so, so that roles keep alternating.
+    pub(super) fn close_turn(&mut self, outcome: Option<&Outcome>) {
+        self.answer_calls();
+        if std::mem::take(&mut self.unanswered) {
+            let said = match outcome {
+                Some(Outcome::Interrupted) => "(no reply: the person interrupted this turn)",
+                Some(Outcome::Failed(_)) => "(no reply: this turn failed)",
+                Some(Outcome::Completed) | None => "(no reply was recorded for this turn)",
+            };
+            self.say(PartKind::Stub, None, Message::new(Role::Assistant, said));
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Request {
+        self.answer_calls();
+        self.flush_asked();
+        self.request
+    }
+
+    /// Puts a text on the person's side, beside what already waits there.
+    fn ask(&mut self, kind: PartKind, entry: Option<&Entry>, text: &'a Text) {
+        self.answer_calls();
+        let first = self.asked.is_empty();
+        self.asked.push(text);
+        let frame = if first {
+            MESSAGE_FRAME
+        } else {
+            size(SEPARATOR.len())
+        };
+        self.part(kind, entry, size(text.len()) + frame);
+    }
+
+    /// Makes one message of everything waiting on the person's side.
+    fn flush_asked(&mut self) {
+        let message = match self.asked.as_slice() {
+            [] => return,
+            [one] => Message::new(Role::User, (*one).clone()),
+            many => {
+                let texts: Vec<&str> = many.iter().map(|text| text.as_str()).collect();
+                Message::new(Role::User, texts.join(SEPARATOR))
+            }
+        };
+        self.request.messages.push(message);
+        self.asked.clear();
+    }
+
+    fn make_calls(&mut self, entry: &'a Entry, text: &Text, calls: &'a [ToolCall]) {
+        let mut message = Message::new(Role::Assistant, text.clone());
+        message.tool_calls = calls.into();
+        self.unanswered = true;
+        self.say(PartKind::Calls, Some(entry), message);
+        self.calls = calls.iter().map(|call| (call, None)).collect();
+    }
+
+    /// Keeps an output until its calls are all answered in order. One that answers no call is left out.
+    fn collect(&mut self, entry: &'a Entry, output: &Output) {
+        let slot = self
+            .calls
+            .iter_mut()
+            .find(|(call, answer)| call.id == output.call && answer.is_none());
+        if let Some((_, answer)) = slot {
+            *answer = Some(entry);
+        }
+    }
+
+    /// Writes the results of the calls made last.
+    fn answer_calls(&mut self) {
+        for (call, answer) in std::mem::take(&mut self.calls) {
+            let output = answer.and_then(Entry::output);
+            let (kind, content) = match output.map(|output| output.sent(self.revision)) {
+                None => (PartKind::Stub, Text::from(NO_RESULT)),
+                Some((text, _)) if text.is_empty() => (PartKind::Output, Text::from(NO_OUTPUT)),
+                Some((text, true)) => (PartKind::Reference, text.clone()),
+                Some((text, false)) => (PartKind::Output, text.clone()),
+            };
+            let message = Message::answer(call, content);
+            self.part(kind, answer, message.bytes());
+            self.request.messages.push(message);
+        }
+    }
+
+    fn reply(&mut self, entry: &'a Entry) {
+        let Content::Reply {
+            text,
+            interrupted,
+            cuts,
+            cut_revision,
+        } = &entry.content
+        else {
+            return;
+        };
+        let cut = !cuts.is_empty() && *cut_revision <= self.revision;
+        let mut content = if cut { without(text, cuts) } else { text.clone() };
+        if *interrupted {
+            content = Text::from(join(&content, INTERRUPTED));
+        } else if content.is_empty() {
+            content = Text::from("(empty reply)");
+        }
+        self.unanswered = false;
+        let kind = if cut { PartKind::CutReply } else { PartKind::Reply };
+        self.say(kind, Some(entry), Message::new(Role::Assistant, content));
+    }
+
+    /// Adds an assistant message, or adds it to the one just before it.
+    fn say(&mut self, kind: PartKind, entry: Option<&Entry>, mut message: Message) {
+        self.answer_calls();
+        self.flush_asked();
+        message.thinking = self.thinking.take().cloned();
+        if self.request.messages.len() == 1 {
+            let start = Message::new(Role::User, "(the start of this conversation was lost)");
+            self.part(PartKind::Stub, None, start.bytes());
+            self.request.messages.push(start);
+        }
+        let bytes = match self.request.messages.last_mut() {
+            Some(last) if last.role == Role::Assistant => merge(last, message),
+            _ => {
+                let bytes = message.bytes();
+                self.request.messages.push(message);
+                bytes
+            }
+        };
+        let index = self.request.messages.len() - 1;
+        self.request.parts.push(Part {
+            message: index,
+            kind,
+            entry: entry.map(|entry| entry.id),
+            bytes,
+        });
+    }
+
+    /// Notes a stretch of the message that is about to be pushed.
+    fn part(&mut self, kind: PartKind, entry: Option<&Entry>, bytes: u64) {
+        let message = self.request.messages.len();
+        self.request.parts.push(Part {
+            message,
+            kind,
+            entry: entry.map(|entry| entry.id),
+            bytes,
+        });
+    }
+}
+
+/// Between texts that share a message, as templates that merge messages put it.
+const SEPARATOR: &str = "\n\n";
+
+/// Adds `more` to an assistant message and returns the bytes that added. Templates that merge two would lose the
+/// second one's calls.
+fn merge(last: &mut Message, more: Message) -> u64 {
+    let before = last.bytes();
+    last.content = Text::from(join(&last.content, &more.content));
+    if last.thinking.is_none() {
+        last.thinking = more.thinking;
+    }
+    if last.tool_calls.is_empty() {
+        last.tool_calls = more.tool_calls;
+    }
+    last.bytes() - before
+}
+
+fn join(one: &str, other: &str) -> String {
+    if one.is_empty() || other.is_empty() {
+        format!("{one}{other}")
+    } else {
+        format!("{one}{SEPARATOR}{other}")
+    }
+}
+
+/// A reply with its cut stretches replaced by their markers.
+fn without(text: &str, cuts: &[Cut]) -> Text {
+    let mut shown = String::new();
+    let mut from = 0;
+    for cut in cuts {
+        shown += text.get(from..cut.start).unwrap_or_default();
+        shown += &cut.marker();
+        from = cut.end;
+    }
+    shown += text.get(from..).unwrap_or_default();
+    Text::from(shown)
+}

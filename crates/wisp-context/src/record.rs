@@ -1,0 +1,182 @@
+//! The record of one conversation: every entry, every turn, every mark, and nothing forgotten.
+//!
+//! Requests are views of it. A view is named by a [`Revision`]: what was recorded by then, with the marks in force
+//! by then. Each request's revision is kept with its turn, so any request ever sent can be composed again.
+
+use crate::blocks::Blocks;
+use crate::command::Typed;
+use crate::condense::Condensation;
+use crate::entry::{Content, Entry, EntryId, Origin, Revision};
+use crate::stamp::Stamp;
+use crate::text::Text;
+use crate::turn::Turn;
+
+/// The rules a record's later marks follow. They are read when a mark is made and never change one already made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Send outputs of earlier turns as references.
+    pub references: bool,
+    /// Cut stretches of replies that copy an output exactly.
+    pub cuts: bool,
+    /// Whether the conversation has the `memory` tool, which decides what a reference and a notice hint at.
+    pub memory: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            references: true,
+            cuts: true,
+            memory: true,
+        }
+    }
+}
+
+/// The record of one conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThreadRecord {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) condensations: Vec<Condensation>,
+    pub(crate) blocks: Blocks,
+    pub(crate) revision: Revision,
+    pub(crate) calls: u32,
+    pub(crate) rules: Rules,
+    /// Commands typed while a turn is open, recorded when it ends.
+    pub(crate) waiting: Vec<(Typed, Stamp)>,
+}
+
+impl ThreadRecord {
+    /// A conversation of which nothing but its system message exists. It becomes entry 1.
+    pub fn new(instructions: impl Into<Text>, stamp: Stamp) -> Self {
+        let mut record = Self {
+            entries: Vec::new(),
+            turns: Vec::new(),
+            condensations: Vec::new(),
+            blocks: Blocks::default(),
+            revision: 0,
+            calls: 0,
+            rules: Rules::default(),
+            waiting: Vec::new(),
+        };
+        let content = Content::Instructions {
+            text: instructions.into(),
+        };
+        record.push(0, Origin::Carried, stamp, content);
+        record
+    }
+
+    /// The same record under other rules.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Changes the rules for marks made from now on.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
+    /// The rules in force.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// A new, empty conversation over the same instructions and rules (`/new`).
+    #[must_use]
+    pub fn renewed(&self, stamp: Stamp) -> Self {
+        Self::new(self.instructions(), stamp).with_rules(self.rules)
+    }
+
+    /// The system message.
+    pub fn instructions(&self) -> &str {
+        self.entries.first().map_or("", Entry::text)
+    }
+
+    /// Every entry, active or dropped, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One entry by its number.
+    pub fn entry(&self, id: EntryId) -> Option<&Entry> {
+        self.entries.get(id.index())
+    }
+
+    /// Every turn, in order; turn N is at N − 1.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// One turn by its number, from 1.
+    pub fn turn(&self, number: u32) -> Option<&Turn> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.turns.get(index)
+    }
+
+    /// The entries of one turn, commands typed before it included.
+    pub fn entries_of(&self, number: u32) -> &[Entry] {
+        let Some(turn) = self.turn(number) else { return &[] };
+        let end = self
+            .turn(number + 1)
+            .map_or(self.entries.len(), |next| next.first.index());
+        let open = &self.entries[turn.first.index()..end];
+        let own = open.iter().take_while(|entry| entry.turn <= number).count();
+        &open[..own]
+    }
+
+    /// The turn that has begun and not ended.
+    pub fn open_turn(&self) -> Option<&Turn> {
+        self.turns.last().filter(|turn| turn.ended.is_none())
+    }
+
+    /// How many turns there have been.
+    pub fn turn_count(&self) -> u32 {
+        u32::try_from(self.turns.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Every condensation applied, in order.
+    pub fn condensations(&self) -> &[Condensation] {
+        &self.condensations
+    }
+
+    /// The number of changes so far: the view that is composed next.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Names one more audit event as holding an entry's content. An unknown number changes nothing.
+    pub fn add_source(&mut self, id: EntryId, event: impl Into<String>) {
+        let event = event.into();
+        if let Some(entry) = self.entries.get_mut(id.index())
+            && !entry.sources.contains(&event)
+        {
+            entry.sources.push(event);
+        }
+    }
+
+    /// Counts one more change and returns its number.
+    pub(crate) fn change(&mut self) -> Revision {
+        self.revision += 1;
+        self.revision
+    }
+
+    /// Appends an entry.
+    pub(crate) fn push(&mut self, turn: u32, origin: Origin, stamp: Stamp, content: Content) -> EntryId {
+        let revision = self.change();
+        let id = EntryId::at(self.entries.len());
+        let Stamp { time, sources } = stamp;
+        self.entries.push(Entry {
+            id,
+            turn,
+            origin,
+            time,
+            sources,
+            revision,
+            dropped: None,
+            content,
+        });
+        id
+    }
+}

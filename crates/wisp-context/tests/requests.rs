@@ -1,0 +1,373 @@
+//! What a request holds, message by message.
+
+mod common;
+
+use common::{assert_legal, lines, record, run, stamp, talk, work};
+use proptest::prelude::*;
+use serde_json::json;
+use wisp_context::{
+    Arrival, NO_RESULT, NewCall, Outcome, Place, Request, Rules, Status, ThreadRecord, Typed,
+};
+
+#[test]
+fn a_conversation_is_sent_literally_with_the_rules_off() {
+    let mut record = record().with_rules(Rules {
+        references: false,
+        cuts: false,
+        memory: true,
+    });
+    talk(&mut record, "hello", "hi");
+    work(&mut record, "build it", &"line\n".repeat(400), "built");
+    record.begin_turn("and now?", stamp());
+    let request = record.request();
+    let output = format!("tool: {}", "line\n".repeat(400));
+    assert_eq!(
+        lines(&request),
+        [
+            "system: You are wisp.",
+            "user: hello",
+            "assistant: hi",
+            "user: build it",
+            "assistant: run_command",
+            &output,
+            "assistant: built",
+            "user: and now?",
+        ]
+    );
+    assert_legal(&request);
+}
+
+#[test]
+fn an_output_is_a_reference_from_the_next_turn_on() {
+    let mut record = record();
+    let output = format!("exit status: 0\nstdout:\nfirst\n{}last\n", "middle\n".repeat(500));
+    work(&mut record, "build it", &output, "built");
+    let whole = record.compose();
+    assert!(whole.messages[3].content.contains("middle"));
+    let start = record.begin_turn("and now?", stamp());
+    assert_eq!(start.referenced.len(), 1);
+    assert_eq!(start.referenced[0].bytes, 3534);
+    let request = record.request();
+    assert_eq!(
+        request.messages[3].content.as_str(),
+        "[output of entry 4 not repeated: run_command at 14:05:12, exit status 0, 504 lines, 3534 bytes; to see it: \
+         memory \"recall entry 4\"]\narguments: {\"command\":\"make\"}\nfirst line: first\nlast line: last"
+    );
+    assert_eq!(start.referenced[0].reference_bytes, 195);
+    assert_legal(&request);
+    assert_eq!(
+        record.recompose(1, 1).map(|old| old.messages[3].content.clone()),
+        Some(output.into())
+    );
+}
+
+#[test]
+fn an_output_no_longer_than_its_reference_stays_whole() {
+    let mut record = record();
+    work(&mut record, "build it", "done\n", "built");
+    assert_eq!(record.begin_turn("and now?", stamp()).referenced, []);
+    assert_eq!(record.request().messages[3].content, "done\n");
+}
+
+#[test]
+fn the_hint_fits_what_the_model_has() {
+    for (memory, reads_only, how) in [
+        (true, false, "to see it: memory \"recall entry 4\"]"),
+        (false, true, "call it again to see it]"),
+        (
+            false,
+            false,
+            "its output is not repeated; do not run it again to see it]",
+        ),
+    ] {
+        let mut record = record().with_rules(Rules {
+            memory,
+            ..Rules::default()
+        });
+        record.begin_turn("look", stamp());
+        let calls = record
+            .record_calls("", vec![NewCall::new("read_file", json!({"path": "a"}))], stamp())
+            .1;
+        let shown = format!(
+            "{}[more: call again with offset 101]",
+            "12\tline of text\n".repeat(100)
+        );
+        let arrival = Arrival {
+            reads_only,
+            ..Arrival::new(&calls[0].id, "read_file", shown)
+        };
+        record.record_output(arrival, stamp());
+        record.begin_turn("next", stamp());
+        let content = record.compose().messages[3].content.clone();
+        assert!(content.contains(how), "{content}");
+        assert!(content.ends_with("\npaging: more from offset 101"), "{content}");
+        assert!(content.contains("last line: 12\tline of text\n"), "{content}");
+    }
+}
+
+#[test]
+fn a_reference_is_never_over_640_bytes() {
+    let mut record = record();
+    record.begin_turn("look", stamp());
+    let long = "é".repeat(3000);
+    let call = NewCall::new(long.as_str(), json!({ "path": long }));
+    let calls = record.record_calls("", vec![call], stamp()).1;
+    let status = Status::Other(long.as_str().into());
+    record.record_output(
+        Arrival {
+            status,
+            ..Arrival::new(&calls[0].id, long.as_str(), long.as_str())
+        },
+        stamp(),
+    );
+    let start = record.begin_turn("next", stamp());
+    assert!(start.referenced[0].reference_bytes <= 640);
+}
+
+#[test]
+fn results_come_in_call_order_and_a_missing_one_is_said() {
+    let mut record = record();
+    record.begin_turn("two looks", stamp());
+    let calls = vec![
+        NewCall::new("run_command", json!({"command": "make"})),
+        NewCall::new("read_file", json!({"path": "table.c"})),
+        NewCall::new("read_file", json!({"path": "tide.c"})),
+    ];
+    let (_, calls) = record.record_calls("Two more looks.", calls, stamp());
+    record.record_output(Arrival::new(&calls[1].id, "read_file", "int table[];"), stamp());
+    record.record_output(Arrival::new(&calls[0].id, "run_command", ""), stamp());
+    let request = record.request();
+    assert_legal(&request);
+    assert_eq!(
+        lines(&request)[2..],
+        [
+            "assistant: Two more looks.run_commandread_fileread_file".to_owned(),
+            "tool: (no output)".to_owned(),
+            "tool: int table[];".to_owned(),
+            format!("tool: {NO_RESULT}"),
+        ]
+    );
+}
+
+#[test]
+fn a_turn_without_a_reply_is_answered_by_a_line() {
+    let mut record = record();
+    record.begin_turn("one", stamp());
+    record.end_turn(Outcome::Failed("connection refused".to_owned()));
+    record.begin_turn("two", stamp());
+    record.record_reply("I was ab", true, stamp());
+    record.end_turn(Outcome::Interrupted);
+    record.begin_turn("three", stamp());
+    run(&mut record, "make", "ok");
+    record.begin_turn("four", stamp());
+    let request = record.request();
+    assert_legal(&request);
+    assert_eq!(
+        lines(&request),
+        [
+            "system: You are wisp.",
+            "user: one",
+            "assistant: (no reply: this turn failed)",
+            "user: two",
+            "assistant: I was ab\n\n[interrupted before it was finished]",
+            "user: three",
+            "assistant: run_command",
+            "tool: ok",
+            "assistant: (no reply: the person interrupted this turn)",
+            "user: four",
+        ]
+    );
+}
+
+#[test]
+fn a_typed_command_goes_with_the_next_prompt() {
+    let mut record = record();
+    talk(&mut record, "hello", "hi");
+    let typed = Typed {
+        command: "git status".into(),
+        directory: "/work".into(),
+        status: Status::Exit(0),
+        lines: 1,
+        output: "clean\n".into(),
+        kept: None,
+    };
+    let id = record.record_command(typed, stamp()).unwrap();
+    assert_eq!(id.to_string(), "4");
+    let start = record.begin_turn("and now?", stamp());
+    assert_eq!(record.turn(start.turn).map(|turn| turn.first), Some(id));
+    assert_eq!(record.entries_of(1).len(), 2);
+    assert_eq!(record.entries_of(2).len(), 2);
+    let request = record.request();
+    assert_legal(&request);
+    assert_eq!(
+        request.messages[3].content.as_str(),
+        "[the person ran `git status` themselves in /work (exit status 0, 1 line); this was not your action; its \
+         output follows]\nclean\n\nand now?"
+    );
+}
+
+#[test]
+fn a_command_typed_during_a_turn_waits_for_its_end() {
+    let mut record = record();
+    record.begin_turn("build it", stamp());
+    let before = record.request();
+    assert_eq!(record.record_command(Typed::default(), stamp()), None);
+    assert_eq!(record.compose(), before);
+    record.record_reply("built", false, stamp());
+    record.end_turn(Outcome::Completed);
+    assert_eq!(record.entries().last().map(|entry| entry.turn), Some(2));
+    assert_legal(&record.compose());
+}
+
+#[test]
+fn thinking_is_sent_back_within_its_turn_only() {
+    let mut record = record();
+    record.begin_turn("build it", stamp());
+    record.record_thinking("they want a build", stamp());
+    run(&mut record, "make", "ok");
+    assert_eq!(
+        record.request().messages[2].thinking.as_deref(),
+        Some("they want a build")
+    );
+    record.record_thinking("it worked", stamp());
+    record.record_reply("built", false, stamp());
+    record.end_turn(Outcome::Completed);
+    assert!(
+        record
+            .compose()
+            .messages
+            .iter()
+            .all(|message| message.thinking.is_none())
+    );
+}
+
+#[test]
+fn a_reply_that_copies_its_output_is_cut_from_the_next_request_on() {
+    let mut record = record();
+    let page = "a line of six words here\n".repeat(4);
+    record.begin_turn("show it", stamp());
+    let output = run(&mut record, "cat page", &page);
+    let reply = format!("Here:\n\n{page}");
+    record.record_reply(reply.as_str(), false, stamp());
+    let made = record.end_turn(Outcome::Completed);
+    assert_eq!(made.len(), 1);
+    assert_eq!(made[0].cut.output, output);
+    let request = record.compose();
+    assert_eq!(
+        request.messages[4].content.as_str(),
+        "Here:\n\n(showed the person the run_command output, entry 4)\n"
+    );
+    assert_eq!(made[0].saved, 99 - 51);
+    assert_legal(&request);
+}
+
+#[test]
+fn blocks_stand_at_their_places_on_the_prompt_side() {
+    let mut record = record();
+    talk(&mut record, "hello", "hi");
+    record.set_block(Place::Summary, "Summary.");
+    record.set_block(Place::Facts, "Facts.");
+    record.set_block(Place::Now, "Now.");
+    record.begin_turn("go", stamp());
+    let request = record.request();
+    assert_eq!(
+        lines(&request),
+        [
+            "system: You are wisp.",
+            "user: Facts.\n\nSummary.\n\nhello",
+            "assistant: hi",
+            "user: Now.\n\ngo"
+        ]
+    );
+    assert_legal(&request);
+    let before = record.revision();
+    record.set_block(Place::Facts, "Facts.");
+    assert_eq!(record.revision(), before, "an unchanged block costs nothing");
+}
+
+/// One thing that can happen in a conversation.
+#[derive(Debug, Clone)]
+enum Happens {
+    Turn(String),
+    Calls(usize, usize),
+    Thinking,
+    Reply(String, bool),
+    Command(String),
+    End(bool),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        3 => "[a-z ]{0,20}".prop_map(Happens::Turn),
+        4 => (1usize..4, 0usize..4).prop_map(|(calls, outputs)| Happens::Calls(calls, outputs)),
+        1 => Just(Happens::Thinking),
+        3 => ("[a-z\n]{0,40}", any::<bool>()).prop_map(|(text, whole)| Happens::Reply(text, whole)),
+        1 => "[a-z]{0,600}".prop_map(Happens::Command),
+        2 => any::<bool>().prop_map(Happens::End),
+    ]
+}
+
+fn apply(record: &mut ThreadRecord, happens: &Happens) {
+    match happens {
+        Happens::Turn(prompt) => drop(record.begin_turn(prompt.as_str(), stamp())),
+        Happens::Calls(calls, outputs) => {
+            let made = (0..*calls)
+                .map(|n| NewCall::new("run_command", json!({ "n": n })))
+                .collect();
+            let (_, calls) = record.record_calls("", made, stamp());
+            for call in calls.iter().rev().take(*outputs) {
+                record.record_output(
+                    Arrival::new(&call.id, "run_command", "out\n".repeat(200)),
+                    stamp(),
+                );
+            }
+        }
+        Happens::Thinking => drop(record.record_thinking("hm", stamp())),
+        Happens::Reply(text, whole) => drop(record.record_reply(text.as_str(), !whole, stamp())),
+        Happens::Command(output) => {
+            let typed = Typed {
+                output: output.as_str().into(),
+                ..Typed::default()
+            };
+            record.record_command(typed, stamp());
+        }
+        Happens::End(true) => drop(record.end_turn(Outcome::Completed)),
+        Happens::End(false) => drop(record.end_turn(Outcome::Failed("x".to_owned()))),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever happens, roles are legal, and each request of a turn is the one before with messages added.
+    #[test]
+    fn requests_are_legal_and_grow_at_their_end(sequence in prop::collection::vec(happens(), 0..30)) {
+        let mut record = record();
+        record.begin_turn("first", stamp());
+        let mut last: Option<(u32, Request)> = None;
+        let mut sent = Vec::new();
+        for step in &sequence {
+            apply(&mut record, step);
+            let Some(turn) = record.open_turn().map(|turn| turn.number) else {
+                assert_legal(&record.compose());
+                continue;
+            };
+            if matches!(step, Happens::Reply(..) | Happens::Thinking | Happens::Command(_)) {
+                continue;
+            }
+            let request = record.request();
+            assert_legal(&request);
+            if let Some((before, older)) = &last
+                && *before == turn
+            {
+                prop_assert_eq!(&request.messages[..older.messages.len()], &older.messages[..]);
+            }
+            let index = record.turn(turn).map_or(0, |turn| turn.requests.len() - 1);
+            sent.push((turn, index, request.clone()));
+            last = Some((turn, request));
+        }
+        for (turn, index, request) in sent {
+            prop_assert_eq!(record.recompose(turn, index), Some(request));
+        }
+    }
+}
