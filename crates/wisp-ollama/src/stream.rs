@@ -62,11 +62,11 @@ impl ChatStream {
     }
 
     /// Reads to the end: the whole reply, or the error that ended it.
-    pub async fn finish(mut self) -> Result<Reply, Error> {
+    pub async fn finish(&mut self) -> Result<Reply, Error> {
         while let Some(line) = self.next().await {
             line?;
         }
-        Ok(self.reply)
+        Ok(self.reply.clone())
     }
 
     fn read(&mut self, bytes: &Bytes) -> Result<ChatLine, Error> {

@@ -1,7 +1,7 @@
 //! Every text Ollama is known to refuse or fail with: one row a text, the first that matches counts.
 //!
 //! The order matters only where one text holds another: a window's error before the engine's general ones, a
-//! missing memory before a failed load. A text found in the field becomes a row here and a sample in the test.
+//! missing memory before a failed load, a download before the network. A text found in the field becomes a row here and a sample in the test.
 
 use super::refusal::Pattern::{Both, Has, Starts};
 use super::refusal::Refusal::{
@@ -105,6 +105,27 @@ pub const ROWS: &[Row] = &[
     ),
     row(400, Starts("invalid think value"), ThinkValue, LEVEL),
     row(400, Starts("think must be a boolean"), ThinkValue, LEVEL),
+    // Downloads.
+    row(
+        200,
+        Both("pull model manifest", "file does not exist"),
+        PullUnknown,
+        "check the name and the tag on ollama.com/library",
+    ),
+    row(200, Has("max retries exceeded"), PullBroken, RESUME),
+    row(200, Has("digest mismatch"), PullBroken, RESUME),
+    row(
+        200,
+        Has("no space left on device"),
+        DiskFull,
+        "free some disk space where the server keeps its models",
+    ),
+    row(
+        200,
+        Starts("pull model manifest"),
+        PullBroken,
+        "the server cannot reach where the model comes from: check its network",
+    ),
     // Remote models.
     row(
         401,
@@ -200,27 +221,6 @@ pub const ROWS: &[Row] = &[
         Starts("use either :local or :cloud"),
         ModelName,
         "a name ends in `:local` or in `:cloud`",
-    ),
-    // Downloads.
-    row(
-        200,
-        Both("pull model manifest", "file does not exist"),
-        PullUnknown,
-        "check the name and the tag on ollama.com/library",
-    ),
-    row(200, Has("max retries exceeded"), PullBroken, RESUME),
-    row(200, Has("digest mismatch"), PullBroken, RESUME),
-    row(
-        200,
-        Has("no space left on device"),
-        DiskFull,
-        "free some disk space where the server keeps its models",
-    ),
-    row(
-        200,
-        Starts("pull model manifest"),
-        PullBroken,
-        "the server cannot reach where the model comes from: check its network",
     ),
     // The request itself.
     row(
@@ -319,6 +319,11 @@ mod tests {
         "think value \"low\" is not supported for this model",
         "invalid think value: \"bogus\" (must be \"high\", \"medium\", \"low\", \"max\", true, or false)",
         "think must be a boolean or string (\"high\", \"medium\", \"low\", \"max\", true, or false)",
+        "pull model manifest: file does not exist",
+        "max retries exceeded: EOF",
+        "digest mismatch, file must be downloaded again",
+        "write /models/blobs/x: no space left on device",
+        "pull model manifest: Get \"https://x\": connection refused",
         "unauthorized",
         "ollama cloud is disabled: remote model is unavailable",
         "you (name) have reached your session usage limit, upgrade for higher limits",
@@ -342,11 +347,6 @@ mod tests {
         "invalid model name",
         "invalid model path",
         "use either :local or :cloud, not both",
-        "pull model manifest: file does not exist",
-        "max retries exceeded: EOF",
-        "digest mismatch, file must be downloaded again",
-        "write /models/blobs/x: no space left on device",
-        "pull model manifest: Get \"https://x\": connection refused",
         "invalid format: \"xml\"; expected \"json\" or a valid JSON Schema object",
         "invalid JSON schema in format",
         "Field 'json_schema': JSON schema conversion failed:\nUnrecognized schema: {\"type\":5}",
