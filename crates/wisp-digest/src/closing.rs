@@ -1,0 +1,220 @@
+//! From what the readers found to the digest: order, outcome, and what is left to say.
+
+use crate::digest::{Content, Digest, Failure, Kind, Outcome, Quote, Verdict};
+use crate::digester::Options;
+use crate::document::Documents;
+use crate::limits;
+use crate::report::{Orphan, Report};
+use crate::templates::LogReader;
+use crate::unknown::{Ends, Unknowns};
+
+/// Everything the digester has gathered.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub options: Options,
+    pub bytes: u64,
+    pub lines: u64,
+    pub report: Report,
+    pub log: LogReader,
+    pub unknowns: Unknowns,
+    pub documents: Documents,
+    pub ends: Ends,
+}
+
+/// Makes the digest.
+pub(crate) fn close(parts: Parts) -> Digest {
+    let exit = parts.options.exit;
+    let sized = Sized {
+        exit,
+        bytes: parts.bytes,
+        lines: parts.lines,
+    };
+    if parts.bytes == 0 {
+        return sized.bare(Content::Empty);
+    }
+    if parts.ends.is_binary() {
+        return sized.bare(Content::Binary);
+    }
+    let read = parts
+        .report
+        .formats
+        .iter()
+        .any(|format| READ_AS_JSON.contains(format));
+    match parts.documents.close().filter(|_| !read) {
+        Some((shape, sarif)) => {
+            let mut report = Report::default();
+            let known = sarif.report(&mut report);
+            let mut digest = sized.read(report);
+            digest.content = if shape.documents > 1 {
+                Content::JsonLines
+            } else {
+                Content::Json
+            };
+            digest.json = (!known).then_some(shape);
+            digest
+        }
+        None => sized.text(parts.report, parts.log, parts.unknowns, parts.ends),
+    }
+}
+
+/// Formats whose lines are JSON documents: their findings go before an outline.
+const READ_AS_JSON: &[&str] = &[
+    "go test",
+    "cargo messages",
+    "libtest json",
+    "eslint json",
+    "terraform json",
+];
+
+struct Sized {
+    exit: Option<i32>,
+    bytes: u64,
+    lines: u64,
+}
+
+impl Sized {
+    fn bare(&self, content: Content) -> Digest {
+        let mut digest = self.read(Report::default());
+        digest.content = content;
+        digest
+    }
+
+    fn text(&self, report: Report, log: LogReader, unknowns: Unknowns, ends: Ends) -> Digest {
+        let mut digest = self.read(report);
+        digest.log = log.close();
+        digest.unexplained = unknowns.close();
+        digest.content = content(&digest);
+        let shown = digest.failures.is_empty() && digest.log.is_none() && digest.diff.is_none();
+        if shown && (digest.content == Content::Text || digest.outcome.verdict == Verdict::Failed) {
+            digest.head = ends.head();
+            digest.tail = ends.tail(self.lines);
+        }
+        digest
+    }
+
+    fn read(&self, report: Report) -> Digest {
+        let mut report = report;
+        promote_orphans(&mut report);
+        let mut failures = report.failures;
+        failures.sort_by_key(|failure| (failure.kind == Kind::Unknown, failure.lines.first));
+        end_sections(&mut report.sections, &failures, self.lines);
+        let outcome = outcome(self.exit, &failures, report.words.failed, report.words.succeeded);
+        Digest {
+            content: Content::Text,
+            bytes: self.bytes,
+            lines: self.lines,
+            formats: report.formats,
+            outcome,
+            failures,
+            more_failures: report.more,
+            warnings: report.warnings.close(),
+            tallies: report.tallies,
+            sections: report.sections,
+            notes: report.notes,
+            log: None,
+            json: None,
+            diff: report.diff,
+            head: Vec::new(),
+            tail: Vec::new(),
+            unexplained: crate::digest::Unexplained::default(),
+        }
+    }
+}
+
+fn content(digest: &Digest) -> Content {
+    if digest.diff.is_some() && digest.failures.is_empty() {
+        Content::Diff
+    } else if digest.log.is_some() && digest.failures.is_empty() && digest.tallies.is_empty() {
+        Content::Log
+    } else if !digest.formats.is_empty() {
+        Content::Build
+    } else {
+        Content::Text
+    }
+}
+
+/// A failure reported by lines that only report one, with none that states it: the first of them stands for
+/// it, and the lines before it are shown since the cause may be there.
+fn promote_orphans(report: &mut Report) {
+    let orphans = std::mem::take(&mut report.orphans);
+    let mut waiting: Vec<(Option<usize>, usize)> = Vec::new();
+    for orphan in orphans {
+        let owner = waiting
+            .iter()
+            .find(|(section, _)| *section == orphan.section)
+            .map(|(_, at)| *at);
+        let owner = owner.or_else(|| {
+            report
+                .failures
+                .iter()
+                .position(|failure| failure.section == orphan.section)
+        });
+        match owner.or_else(|| (!report.failures.is_empty() && orphan.section.is_none()).then_some(0)) {
+            Some(at) => {
+                report.failures[at].cascade += 1;
+                crate::report::list(&mut report.failures[at].cascade_lines, orphan.quote.line);
+            }
+            None => {
+                waiting.push((orphan.section, report.failures.len()));
+                report.failures.push(unknown(orphan));
+            }
+        }
+    }
+}
+
+fn unknown(orphan: Orphan) -> Failure {
+    let mut explain = orphan.context;
+    explain.truncate(limits::EXPLAIN);
+    Failure {
+        format: orphan.format,
+        kind: Kind::Unknown,
+        title: orphan.quote.text,
+        subject: None,
+        location: None,
+        lines: crate::digest::Span::line(orphan.quote.line),
+        explain,
+        diagnostics: 1,
+        related: Vec::new(),
+        copies: 0,
+        copy_lines: Vec::new(),
+        cascade: 0,
+        cascade_lines: Vec::new(),
+        section: orphan.section,
+    }
+}
+
+fn end_sections(sections: &mut [crate::digest::Section], failures: &[Failure], lines: u64) {
+    for failure in failures {
+        if let Some(section) = failure.section.and_then(|at| sections.get_mut(at)) {
+            section.verdict = Verdict::Failed;
+        }
+    }
+    for section in sections {
+        section.lines.last = section.lines.last.min(lines.max(1));
+    }
+}
+
+fn outcome(
+    exit: Option<i32>,
+    failures: &[Failure],
+    failed: Option<Quote>,
+    succeeded: Option<Quote>,
+) -> Outcome {
+    let verdict = match exit {
+        Some(0) => Verdict::Succeeded,
+        Some(_) => Verdict::Failed,
+        None if failed.is_some() || !failures.is_empty() => Verdict::Failed,
+        None if succeeded.is_some() => Verdict::Succeeded,
+        None => Verdict::Unknown,
+    };
+    let last_word = if verdict == Verdict::Failed {
+        failed
+    } else {
+        succeeded
+    };
+    Outcome {
+        verdict,
+        exit,
+        last_word,
+    }
+}

@@ -1,0 +1,174 @@
+//! The diagnostic line that most compilers share: `PATH:LINE:COL: severity: message`, and what it may be caused by.
+
+use crate::digest::Location;
+use crate::line::{paren_place_at_start, place_at_start, quoted};
+
+/// How serious a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+/// A diagnostic line taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Diagnostic<'a> {
+    pub location: Location,
+    pub level: Level,
+    /// What stands between the severity and the message in MSBuild's and tsc's form: `TS2307`.
+    pub code: Option<&'a str>,
+    pub message: &'a str,
+}
+
+/// Severities as compilers write them, in the languages gcc and clang are most often met in.
+const LEVELS: &[(&str, Level)] = &[
+    ("fatal error:", Level::Error),
+    ("internal compiler error:", Level::Error),
+    ("error:", Level::Error),
+    ("warning:", Level::Warning),
+    ("note:", Level::Note),
+    ("remark:", Level::Note),
+    ("info:", Level::Note),
+    ("help:", Level::Note),
+    ("Error:", Level::Error),
+    ("Warning:", Level::Warning),
+    ("Note:", Level::Note),
+    ("ERROR:", Level::Error),
+    ("schwerwiegender Fehler:", Level::Error),
+    ("Fehler:", Level::Error),
+    ("Warnung:", Level::Warning),
+    ("Anmerkung:", Level::Note),
+    ("erreur fatale :", Level::Error),
+    ("erreur fatale:", Level::Error),
+    ("erreur :", Level::Error),
+    ("erreur:", Level::Error),
+    ("attention :", Level::Warning),
+    ("avertissement :", Level::Warning),
+    ("avertissement:", Level::Warning),
+    ("error fatal:", Level::Error),
+    ("aviso:", Level::Warning),
+    ("erro:", Level::Error),
+    ("nota:", Level::Note),
+    ("errore:", Level::Error),
+    ("attenzione:", Level::Warning),
+    ("ошибка:", Level::Error),
+    ("предупреждение:", Level::Warning),
+    ("错误：", Level::Error),
+    ("致命错误：", Level::Error),
+    ("警告：", Level::Warning),
+    ("エラー:", Level::Error),
+    ("警告:", Level::Warning),
+];
+
+/// The severity at the start of the text and the message after it.
+pub(crate) fn level_at_start(text: &str) -> Option<(Level, &str)> {
+    let text = text.trim_start();
+    LEVELS
+        .iter()
+        .find_map(|(name, level)| text.strip_prefix(name).map(|rest| (*level, rest.trim_start())))
+}
+
+/// `PATH:LINE[:COL]: severity: message`.
+pub(crate) fn colon(text: &str) -> Option<Diagnostic<'_>> {
+    let (location, rest) = place_at_start(text)?;
+    let (level, message) = level_at_start(rest.strip_prefix(':')?)?;
+    Some(Diagnostic {
+        location,
+        level,
+        code: None,
+        message,
+    })
+}
+
+/// `PATH(LINE,COL): severity CODE: message`, as tsc, MSBuild, csc and Visual C++ write it.
+pub(crate) fn paren(text: &str) -> Option<Diagnostic<'_>> {
+    let (location, rest) = paren_place_at_start(text)?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    coded(rest).map(|(level, code, message)| Diagnostic {
+        location,
+        level,
+        code,
+        message,
+    })
+}
+
+/// `severity CODE: message` at the start.
+pub(crate) fn coded(text: &str) -> Option<(Level, Option<&str>, &str)> {
+    let (word, rest) = text.split_once(' ')?;
+    let (word, rest) = if word == "fatal" {
+        rest.split_once(' ')?
+    } else {
+        (word, rest)
+    };
+    let level = match word.trim_end_matches(':') {
+        "error" => Level::Error,
+        "warning" => Level::Warning,
+        "message" | "info" | "note" => Level::Note,
+        _ => return None,
+    };
+    if word.ends_with(':') {
+        return Some((level, None, rest.trim()));
+    }
+    let (code, message) = rest.split_once(':')?;
+    let code = code.trim();
+    let is_code =
+        !code.is_empty() && code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_code.then_some((level, Some(code), message.trim()))
+}
+
+/// Phrases of messages that say a name is missing: the same message twice is one cause twice met.
+const MISSING: &[&str] = &[
+    "undeclared",
+    "not declared",
+    "cannot find",
+    "Cannot find",
+    "could not find",
+    "not found",
+    "no member named",
+    "has no member",
+    "undefined",
+    "unresolved",
+    "no matching function",
+    "No such file",
+    "not defined",
+    "does not exist",
+    "not a member of",
+    "has no exported member",
+    "no such module",
+    "not in scope",
+    "no required module",
+    "is not in std",
+    "unknown type name",
+    "Cannot resolve",
+    "Unresolved reference",
+    "does not contain a definition",
+    "could not be found",
+    "no attribute",
+    "nicht deklariert",
+    "non déclaré",
+    "pas été déclaré",
+];
+
+/// The key of the cause a message shares with others like it: a missing name. None for any other message.
+pub(crate) fn missing_name(message: &str) -> Option<String> {
+    if !MISSING.iter().any(|phrase| message.contains(phrase)) {
+        return None;
+    }
+    match quoted(message).filter(|name| !name.is_empty()) {
+        Some(name) if message.contains("no matching function") => Some(format!("call {name}")),
+        Some(name) => Some(format!("missing {name}")),
+        None => Some(format!("missing {message}")),
+    }
+}
+
+/// `[-Wunused-variable]` or `[unused-import]` at the end of a message: the name of the check.
+pub(crate) fn check_at_end(message: &str) -> Option<&str> {
+    let inside = message.trim_end().strip_suffix(']')?;
+    let (_, name) = inside.rsplit_once('[')?;
+    let good = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_=+/.,:#".contains(&byte));
+    good.then(|| name.trim_start_matches("-W"))
+}

@@ -1,0 +1,246 @@
+//! The driver: bytes in, lines found, prefixes taken off, each line shown to the readers it concerns.
+//!
+//! While no reader waits for the next line and the input is no log, whole stretches without a trigger are
+//! passed over; only their newlines are counted.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::clean::clean;
+use crate::closing;
+use crate::digest::Digest;
+use crate::document::Documents;
+use crate::formats::FORMATS;
+use crate::limits;
+use crate::line::Line;
+use crate::looks;
+use crate::prefix::{self, Parts};
+use crate::report::Report;
+use crate::stream::{Stream, Triggers, has_words};
+use crate::templates::LogReader;
+use crate::unknown::{Ends, Unknowns};
+
+/// What the caller knows about an input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The exit status of what wrote it, when known. 128 + N stands for a death by signal N.
+    pub exit: Option<i32>,
+}
+
+/// Reads an input piece by piece.
+#[derive(Debug)]
+pub struct Digester {
+    options: Options,
+    bytes: u64,
+    lines: u64,
+    carry: Vec<u8>,
+    carried: bool,
+    work: Work,
+    documents: Documents,
+    ends: Ends,
+}
+
+/// What is at work on whole lines, apart from the carry so that both can be borrowed.
+#[derive(Debug)]
+struct Work {
+    triggers: &'static Triggers,
+    plain: Stream,
+    labelled: BTreeMap<String, Labelled>,
+    busy: usize,
+    report: Report,
+    log: LogReader,
+    unknowns: Unknowns,
+}
+
+#[derive(Debug)]
+struct Labelled {
+    stream: Stream,
+    section: Option<usize>,
+}
+
+fn triggers() -> &'static Triggers {
+    static TRIGGERS: OnceLock<Triggers> = OnceLock::new();
+    TRIGGERS.get_or_init(|| Triggers::new(FORMATS))
+}
+
+impl Digester {
+    /// Starts on an empty input.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            bytes: 0,
+            lines: 0,
+            carry: Vec::new(),
+            carried: false,
+            work: Work::new(),
+            documents: Documents::default(),
+            ends: Ends::default(),
+        }
+    }
+
+    /// Takes the next bytes; they may end anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.documents.push(bytes);
+        self.ends.push(bytes);
+        let whole = self.finish_carry(bytes);
+        let end = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
+        self.read_lines(&whole[..end]);
+        self.hold_back(&whole[end..]);
+    }
+
+    /// Completes the line begun by an earlier push, and gives what follows it.
+    fn finish_carry<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        if !self.carried {
+            return bytes;
+        }
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            return bytes;
+        };
+        self.hold_back(&bytes[..end]);
+        self.carried = false;
+        self.lines += 1;
+        let carry = std::mem::take(&mut self.carry);
+        self.work.line(self.lines, &carry);
+        self.carry = carry;
+        self.carry.clear();
+        &bytes[end + 1..]
+    }
+
+    fn hold_back(&mut self, part: &[u8]) {
+        let room = limits::LINE.saturating_sub(self.carry.len());
+        self.carry.extend_from_slice(&part[..part.len().min(room)]);
+        self.carried |= !part.is_empty();
+    }
+
+    fn read_lines(&mut self, mut lines: &[u8]) {
+        while !lines.is_empty() {
+            if self.lines >= limits::SAMPLE && self.work.may_skim() {
+                lines = self.skim(lines);
+            }
+            let Some(end) = memchr::memchr(b'\n', lines) else {
+                return;
+            };
+            self.lines += 1;
+            self.work.line(self.lines, &lines[..end]);
+            lines = &lines[end + 1..];
+        }
+    }
+
+    /// Passes over the lines before the next trigger.
+    fn skim<'a>(&mut self, lines: &'a [u8]) -> &'a [u8] {
+        let found = self.work.triggers.find(lines);
+        let start = found.map_or(lines.len(), |at| {
+            memchr::memrchr(b'\n', &lines[..at]).map_or(0, |at| at + 1)
+        });
+        self.lines += memchr::memchr_iter(b'\n', &lines[..start]).count() as u64;
+        self.work.report.recent.add_last_of(&lines[..start], self.lines);
+        &lines[start..]
+    }
+
+    /// The digest of everything pushed.
+    pub fn finish(mut self) -> Digest {
+        if self.carried {
+            self.lines += 1;
+            let carry = std::mem::take(&mut self.carry);
+            self.work.line(self.lines, &carry);
+        }
+        self.work.finish();
+        closing::close(closing::Parts {
+            options: self.options,
+            bytes: self.bytes,
+            lines: self.lines,
+            report: self.work.report,
+            log: self.work.log,
+            unknowns: self.work.unknowns,
+            documents: self.documents,
+            ends: self.ends,
+        })
+    }
+}
+
+impl Work {
+    fn new() -> Self {
+        Self {
+            triggers: triggers(),
+            plain: Stream::new(FORMATS),
+            labelled: BTreeMap::new(),
+            busy: 0,
+            report: Report::default(),
+            log: LogReader::default(),
+            unknowns: Unknowns::default(),
+        }
+    }
+
+    /// Whether lines without a trigger concern nobody.
+    fn may_skim(&self) -> bool {
+        self.busy == 0 && self.plain.is_idle() && !self.log.is_on()
+    }
+
+    fn line(&mut self, number: u64, raw: &[u8]) {
+        let text = clean(raw);
+        let parts = prefix::split(&text);
+        let line = Line {
+            number,
+            text: parts.text,
+        };
+        let cues = self.triggers.cues(parts.text);
+        let logged = self.log.line(&line, &parts, number);
+        let explained = self.show(&line, &parts, cues, logged);
+        if !explained && !logged && has_words(cues) && looks::like_failure(parts.text) {
+            self.unknowns.add(&line);
+        }
+        self.report.recent.add(number, raw);
+    }
+
+    /// Shows the line to its stream. A log's own entries with a level are the log reader's alone.
+    fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: u64, logged: bool) -> bool {
+        if logged && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
+            return true;
+        }
+        match parts.label {
+            Some(label) => self.show_labelled(label, line, cues),
+            None => self.plain.line(FORMATS, cues, line, &mut self.report),
+        }
+    }
+
+    fn show_labelled(&mut self, label: &str, line: &Line<'_>, cues: u64) -> bool {
+        if !self.labelled.contains_key(label) {
+            if self.labelled.len() >= limits::SECTIONS {
+                return self.plain.line(FORMATS, cues, line, &mut self.report);
+            }
+            let section = self.report.section_named(label, line.number);
+            self.labelled.insert(
+                label.to_owned(),
+                Labelled {
+                    stream: Stream::new(FORMATS),
+                    section,
+                },
+            );
+        }
+        let Some(labelled) = self.labelled.get_mut(label) else {
+            return false;
+        };
+        let outer = std::mem::replace(&mut self.report.section, labelled.section);
+        let idle = labelled.stream.is_idle();
+        let taken = labelled.stream.line(FORMATS, cues, line, &mut self.report);
+        self.busy = self.busy + usize::from(idle) - usize::from(labelled.stream.is_idle());
+        if let Some(section) = labelled
+            .section
+            .and_then(|index| self.report.sections.get_mut(index))
+        {
+            section.lines.reach(line.number);
+        }
+        self.report.section = outer;
+        taken
+    }
+
+    fn finish(&mut self) {
+        self.plain.finish(FORMATS, &mut self.report);
+        for labelled in self.labelled.values_mut() {
+            self.report.section = labelled.section;
+            labelled.stream.finish(FORMATS, &mut self.report);
+        }
+        self.report.section = None;
+    }
+}

@@ -1,0 +1,182 @@
+//! gcc, clang and compilers that write as they do: `PATH:LINE:COL: error: message`.
+//!
+//! Written from gcc 12 and clang 14 (English, and the severities of seven other languages). Notes belong to
+//! the diagnostic before them; "required from here" names the place to look at.
+
+use crate::diag::{self, Diagnostic, Level};
+use crate::digest::{Kind, Location};
+use crate::line::{Line, has_extension, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "gcc/clang",
+    tools: "gcc, g++, clang, gfortran, nvcc, and tools that write path:line:column: error:",
+    recognises: "errors, fatal errors and warnings by flag; notes and source lines belong to them; the error limit",
+    version: "gcc 12, clang 14",
+    triggers: &[
+        "rror:",
+        "arning:",
+        "note:",
+        "required from",
+        "In function",
+        "In file included",
+        "In instantiation",
+        "compilation terminated",
+        " generated.",
+        "too many errors",
+        "being treated as errors",
+        "Fehler:",
+        "Warnung:",
+        "erreur",
+        "attention :",
+        "avertissement",
+        "ошибка:",
+        "错误：",
+        "警告",
+        "erro:",
+        "aviso:",
+        "エラー:",
+        "In member function",
+        "At global scope",
+    ],
+    reader: || Box::<CFamily>::default(),
+};
+
+/// Extensions whose compilers have readers of their own.
+const OTHERS: &[&str] = &[
+    "rs", "go", "py", "swift", "kt", "kts", "hs", "lhs", "java", "ts", "tsx", "js", "ex", "exs", "rb",
+    "scala", "tf",
+];
+
+#[derive(Debug, Default)]
+struct CFamily {
+    open: Option<Finding>,
+    /// The last `required from here`: where a template was used.
+    used_at: Option<Location>,
+    /// Lines of source that may still follow a clang diagnostic.
+    source: u32,
+}
+
+impl Reader for CFamily {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(diagnostic) =
+            diag::colon(line.text).filter(|each| !has_extension(&each.location.path, OTHERS))
+        {
+            return self.diagnostic(&diagnostic, line, report);
+        }
+        if let Some(step) = self.words(line, report) {
+            return step;
+        }
+        if self.source > 0 && self.is_source(line) {
+            return Step::Lean;
+        }
+        self.close(report);
+        self.source = 0;
+        Step::Pass
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl CFamily {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic<'_>, line: &Line<'_>, report: &mut Report) -> Step {
+        self.source = 4;
+        if diagnostic.level == Level::Note {
+            if let Some(open) = &mut self.open {
+                open.quote(line);
+            }
+            return Step::Lean;
+        }
+        self.close(report);
+        let used_at = self.used_at.take();
+        if diagnostic.level == Level::Warning {
+            let kind = diag::check_at_end(diagnostic.message).unwrap_or("compiler");
+            report.warn(kind, Some(diagnostic.location.clone()), line);
+            return Step::Lean;
+        }
+        let cause = diag::missing_name(diagnostic.message);
+        let copy = format!("{} {}", diagnostic.location, diagnostic.message);
+        let finding = Finding::new(Kind::Compile, diagnostic.message, line)
+            .because(cause)
+            .known_as(copy);
+        self.open = Some(finding.at(used_at.unwrap_or_else(|| diagnostic.location.clone())));
+        Step::Lean
+    }
+
+    /// Lines the compilers write around diagnostics.
+    fn words(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let text = line.text;
+        if text.contains("required from") {
+            if text.ends_with("required from here") {
+                self.used_at = place_at_start(text).map(|(location, _)| location);
+            }
+            return Some(Step::Take);
+        }
+        if text.ends_with("too many errors emitted, stopping now [-ferror-limit=]") {
+            self.close(report);
+            report.note(
+                "clang stopped at its error limit: the list of errors is incomplete",
+                line.number,
+            );
+            report.cascade(line);
+            return Some(Step::Take);
+        }
+        if is_sum(text) {
+            self.close(report);
+            report.cascade(line);
+            return Some(Step::Take);
+        }
+        let around = ["In file included from", "                 from"]
+            .iter()
+            .any(|start| text.starts_with(start))
+            || [
+                "In function",
+                "In member function",
+                "In instantiation of",
+                "At global scope",
+                "In constructor",
+                "In static member",
+            ]
+            .iter()
+            .any(|words| text.contains(&format!(": {words}")));
+        around.then(|| {
+            self.close(report);
+            Step::Take
+        })
+    }
+
+    /// gcc's ` 5 | source` and clang's bare source, carets and fix.
+    fn is_source(&mut self, line: &Line<'_>) -> bool {
+        let body = line.body();
+        let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+        let piped = body[digits..].trim_start().starts_with('|') && line.indent() > 0;
+        if !piped {
+            self.source -= 1;
+        }
+        let caret = !body.is_empty() && body.bytes().all(|byte| b"^~ |".contains(&byte));
+        let mine = piped || caret || (!line.is_blank() && self.source > 0);
+        if mine && let Some(open) = &mut self.open {
+            open.add(line);
+        }
+        mine
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+fn is_sum(text: &str) -> bool {
+    let counted = text.ends_with(" generated.") && text.starts_with(|first: char| first.is_ascii_digit());
+    counted
+        || text == "compilation terminated."
+        || text.ends_with("warnings being treated as errors")
+        || text.ends_with("warning being treated as error")
+        || text.starts_with("compilation terminated due to -fmax-errors")
+}

@@ -1,0 +1,187 @@
+//! cargo: the lines around rustc's diagnostics that report, sum up or repeat.
+//!
+//! Written from cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
+
+use crate::digest::Kind;
+use crate::line::{Line, number_before, quoted};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "cargo",
+    tools: "cargo build, check, clippy, run, doc",
+    recognises: "which targets could not be compiled; sums are not diagnostics; manifest and resolver errors",
+    version: "cargo 1.95",
+    triggers: &[
+        "could not compile",
+        "aborting due to",
+        "generated ",
+        "For more information about",
+        "have detailed explanations",
+        "Finished `",
+        "process didn't exit successfully",
+        "error: failed to ",
+        "error: no matching package",
+        "build failed, waiting",
+        "error: package ID",
+        "error: the lock file",
+        "failed to run custom build command",
+        "test failed, to rerun",
+        "targets failed:",
+        "target failed:",
+        "doctest failed",
+        "error: no such command",
+    ],
+    reader: || Box::<Cargo>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Cargo {
+    open: Option<Finding>,
+    listing: bool,
+}
+
+impl Reader for Cargo {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if self.open.is_some() {
+            if let Some(step) = self.inside(line, report) {
+                return step;
+            }
+        }
+        if self.listing && line.text.starts_with("    `") {
+            return Step::Hold;
+        }
+        self.listing = false;
+        self.start(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+impl Cargo {
+    fn start(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(rest) = text.strip_prefix("error: ") {
+            return self.error(rest, line, report);
+        }
+        if text.starts_with("warning: `") && text.contains(" generated ") {
+            return Step::Take;
+        }
+        if text.starts_with("warning: build failed, waiting")
+            || text
+                .trim_start()
+                .starts_with("process didn't exit successfully: ")
+        {
+            report.cascade(line);
+            return Step::Take;
+        }
+        if text.starts_with("Some errors have detailed")
+            || text.starts_with("For more information about this error")
+        {
+            return Step::Take;
+        }
+        if text.starts_with("For more information about an error") {
+            return Step::Take;
+        }
+        if text.trim_start().starts_with("Finished `") {
+            report.succeeded(line);
+            return Step::Take;
+        }
+        Step::Pass
+    }
+
+    fn error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest.starts_with("could not compile `") {
+            count_target(rest, line, report);
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        if rest.starts_with("aborting due to") {
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        if rest.starts_with("test failed, to rerun") || rest.starts_with("doctest failed") {
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        if rest.ends_with("targets failed:") || rest.ends_with("target failed:") {
+            report.failed(line);
+            report.cascade(line);
+            self.listing = true;
+            return Step::Hold;
+        }
+        self.own_error(rest, line)
+    }
+
+    /// Errors that cargo itself states: a manifest, the resolver, a build script.
+    fn own_error(&mut self, rest: &str, line: &Line<'_>) -> Step {
+        const OWN: &[(&str, Kind)] = &[
+            ("failed to select a version", Kind::Dependency),
+            ("failed to get `", Kind::Dependency),
+            ("failed to load source", Kind::Dependency),
+            ("no matching package", Kind::Dependency),
+            ("failed to parse manifest", Kind::Configure),
+            ("failed to parse lock", Kind::Configure),
+            ("failed to run custom build command", Kind::Configure),
+            ("failed to load manifest", Kind::Configure),
+            ("the lock file", Kind::Configure),
+            ("package ID", Kind::Configure),
+            ("failed to download", Kind::Dependency),
+            ("no such command", Kind::Tool),
+            ("failed to ", Kind::Tool),
+        ];
+        let Some((_, kind)) = OWN.iter().find(|(start, _)| rest.starts_with(start)) else {
+            return Step::Pass;
+        };
+        let mut finding = Finding::new(*kind, line.text, line);
+        if let Some(subject) = quoted(rest) {
+            finding = finding.of(subject);
+        }
+        self.open = Some(finding);
+        Step::Hold
+    }
+
+    /// What explains such an error: everything indented, and blank lines between.
+    fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let more = line.is_blank()
+            || line.indent() > 0
+            || line.text.starts_with("Caused by:")
+            || line.text.starts_with("required by ")
+            || line.text.starts_with("versions that meet")
+            || line.text.starts_with("note: ")
+            || line.text.starts_with("thread '");
+        if more {
+            if let Some(finding) = &mut self.open {
+                finding.add(line);
+            }
+            return Some(Step::Hold);
+        }
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+        None
+    }
+}
+
+/// `could not compile `tidepool-core` (lib test) due to 4 previous errors; 1 warning emitted`.
+fn count_target(rest: &str, line: &Line<'_>, report: &mut Report) {
+    report.tally("cargo", &[("targets failed", 1)], line);
+    let errors = number_before(rest, "previous error")
+        .or_else(|| number_before(rest, "previous errors"))
+        .unwrap_or(1);
+    if let Some(target) = quoted(rest) {
+        let kind = crate::line::between(rest, "` (", ")").unwrap_or("");
+        report.note(
+            format!("could not compile {target} ({kind}): {errors} errors"),
+            line.number,
+        );
+    }
+}

@@ -1,0 +1,372 @@
+//! Rust's test harness and panics: `test NAME ... FAILED`, the captured output, `test result:`.
+//!
+//! Written from libtest of Rust 1.95, of doc tests and with `--nocapture`. A panic counts only when its test
+//! failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at once
+//! unless the run says otherwise.
+
+use crate::digest::Kind;
+use crate::limits;
+use crate::line::{Line, number_before, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "cargo test",
+    tools: "cargo test (libtest, doc tests), panics of Rust programs",
+    recognises: "failed tests with the panic that failed them, however many lines its message has; counts over all targets",
+    version: "Rust 1.95",
+    triggers: &[
+        "test ",
+        "panicked at ",
+        "failures:",
+        "---- ",
+        "running ",
+        "RUST_BACKTRACE",
+        "stack backtrace:",
+        "should panic",
+    ],
+    reader: || Box::<Libtest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Libtest {
+    state: State,
+    /// Panics whose test has not ended, by the name of the thread.
+    panics: Vec<(String, Finding)>,
+    /// Tests that failed and whose panic has not been seen.
+    failed: Vec<(String, Finding)>,
+    /// Whether tests are running, so that a panic waits for its test's end.
+    running: bool,
+    blanks: u32,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Between,
+    /// After `test NAME ... ` without a verdict: everything up to one is printed by the test.
+    Open(String),
+    /// In a `---- NAME stdout ----` block.
+    Captured(String),
+    /// In the message of a panic.
+    Panic,
+    /// In the list of names after the second `failures:`.
+    Names,
+    /// In a backtrace.
+    Trace,
+}
+
+impl Reader for Libtest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(step) = self.marks(line, report) {
+            return step;
+        }
+        match &self.state {
+            State::Open(_) => self.open(line, report),
+            State::Captured(_) => self.captured(line),
+            State::Panic => self.message(line, report),
+            State::Names if line.text.starts_with("    ") => Step::Hold,
+            State::Trace if line.indent() > 0 && !line.is_blank() => Step::Hold,
+            _ => self.between(line, report),
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        for (_, finding) in std::mem::take(&mut self.failed)
+            .into_iter()
+            .chain(std::mem::take(&mut self.panics))
+        {
+            report.fail(finding);
+        }
+    }
+}
+
+impl Libtest {
+    /// Lines that mean the same wherever they stand.
+    fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if let Some(result) = line.text.strip_prefix("test result: ") {
+            self.result(result, line, report);
+            return Some(Step::Take);
+        }
+        if let Some(name) = line
+            .text
+            .strip_prefix("---- ")
+            .and_then(|rest| rest.strip_suffix(" stdout ----"))
+        {
+            self.settle_panic(report);
+            self.state = State::Captured(name.to_owned());
+            return Some(Step::Hold);
+        }
+        if line.text == "failures:" {
+            self.settle_panic(report);
+            self.state = State::Names;
+            return Some(Step::Hold);
+        }
+        if let Some(count) = line
+            .text
+            .strip_prefix("running ")
+            .filter(|rest| rest.ends_with(" tests") || rest.ends_with(" test"))
+        {
+            self.running = !count.starts_with("0 ");
+            self.state = State::Between;
+            return Some(Step::Take);
+        }
+        None
+    }
+
+    fn between(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        self.state = State::Between;
+        if let Some(step) = self.test_line(line, report) {
+            return step;
+        }
+        if self.start_panic(line) {
+            return Step::Hold;
+        }
+        if line.text.starts_with("note: run with `RUST_BACKTRACE")
+            || line.text.starts_with("note: test did not panic")
+        {
+            return Step::Take;
+        }
+        if line.text == "stack backtrace:" {
+            self.state = State::Trace;
+            return Step::Hold;
+        }
+        Step::Pass
+    }
+
+    /// `test NAME ... verdict`.
+    fn test_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let rest = line.text.strip_prefix("test ")?;
+        let (name, verdict) = rest
+            .split_once(" ... ")
+            .or_else(|| rest.strip_suffix(" ...").map(|name| (name, "")))?;
+        let name = name.strip_suffix(" - should panic").unwrap_or(name);
+        if self.verdict(name, verdict, line, report) {
+            return Some(Step::Take);
+        }
+        self.state = State::Open(name.to_owned());
+        Some(Step::Hold)
+    }
+
+    fn verdict(&mut self, name: &str, verdict: &str, line: &Line<'_>, report: &mut Report) -> bool {
+        let word = verdict.split([' ', ',', '(']).next().unwrap_or("");
+        match word {
+            "ok" | "ignored" | "bench:"
+                if verdict.len() == word.len()
+                    || word != "ok"
+                    || verdict.starts_with("ok (")
+                    || verdict.starts_with("ok <") =>
+            {
+                self.panics.retain(|(thread, _)| thread != name);
+            }
+            "FAILED" | "failed" => self.failed_test(name, line, report),
+            _ => return false,
+        }
+        true
+    }
+
+    fn failed_test(&mut self, name: &str, line: &Line<'_>, report: &mut Report) {
+        match self.panics.iter().position(|(thread, _)| thread == name) {
+            Some(at) => {
+                let (_, finding) = self.panics.remove(at);
+                report.fail(finding);
+            }
+            None if self.failed.len() < limits::PENDING => {
+                let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+                    .of(name)
+                    .known_as(key(name));
+                self.failed.push((name.to_owned(), finding));
+            }
+            None => {}
+        }
+    }
+
+    /// What a test prints while it runs uncaptured; its verdict stands at the start of a line or alone.
+    fn open(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let State::Open(name) = &self.state else {
+            return Step::Pass;
+        };
+        let name = name.clone();
+        if matches!(line.text, "ok" | "FAILED" | "ignored") {
+            self.verdict(&name, line.text, line, report);
+            self.state = State::Between;
+            return Step::Take;
+        }
+        if line.text.starts_with("test ") && line.text.contains(" ... ") {
+            return self.between(line, report);
+        }
+        self.note_panic_in(&name, line);
+        Step::Hold
+    }
+
+    fn note_panic_in(&mut self, name: &str, line: &Line<'_>) {
+        if let Some((thread, finding)) = panic_header(line) {
+            let key = if thread == "main" { name } else { thread };
+            self.push_panic(key, finding);
+        } else if let Some((_, finding)) = self.panics.last_mut()
+            && line.number <= finding.lines.last + 1
+            && !line.text.starts_with("note: ")
+        {
+            finding.add(line);
+        }
+    }
+
+    fn push_panic(&mut self, thread: &str, finding: Finding) {
+        if self.panics.len() >= limits::PENDING {
+            self.panics.remove(0);
+        }
+        self.panics.push((thread.to_owned(), finding));
+    }
+
+    /// A test's captured output: its panic is the root, the lines before it are what the test printed.
+    fn captured(&mut self, line: &Line<'_>) -> Step {
+        let State::Captured(name) = &self.state else {
+            return Step::Pass;
+        };
+        let name = name.clone();
+        if let Some((_, finding)) = panic_header(line) {
+            let known = self.panics.iter().any(|(thread, _)| *thread == name);
+            if !known {
+                self.push_panic(&name, finding.of(&name).known_as(key(&name)));
+            }
+            self.blanks = 0;
+            return Step::Hold;
+        }
+        self.extend_panic(&name, line);
+        Step::Hold
+    }
+
+    fn extend_panic(&mut self, name: &str, line: &Line<'_>) {
+        if line.text.starts_with("note: ") || line.text.starts_with("stack backtrace:") {
+            self.blanks = 2;
+        }
+        self.blanks += u32::from(line.is_blank());
+        if let Some((_, finding)) = self.panics.iter_mut().find(|(thread, _)| thread == name) {
+            if self.blanks < 2 && !line.is_blank() {
+                finding.add(line);
+            }
+        } else if let Some((_, finding)) = self.failed.iter_mut().find(|(test, _)| test == name) {
+            // No panic: the test returned an error, printed here.
+            if line.text.starts_with("Error: ") {
+                finding.title = format!("{name}: {}", line.text);
+                finding.lines = line.span();
+            }
+            finding.quote(line);
+        }
+    }
+
+    /// A panic outside any test's output. A test's waits for its verdict; another's counts when the stream ends.
+    fn start_panic(&mut self, line: &Line<'_>) -> bool {
+        let Some((thread, finding)) = panic_header(line) else {
+            return false;
+        };
+        let finding = if self.running {
+            finding.of(thread).known_as(key(thread))
+        } else {
+            finding
+        };
+        self.push_panic(thread, finding);
+        self.state = State::Panic;
+        true
+    }
+
+    /// The lines of a panic's message, up to the note, a blank line or a backtrace.
+    fn message(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let ends =
+            line.is_blank() || line.text.starts_with("note: ") || line.text.starts_with("stack backtrace:");
+        let fresh = line.text.starts_with("test ")
+            || line.text.starts_with("thread '")
+            || line.text.starts_with("error");
+        if ends || fresh {
+            return self.between(line, report).max_take(ends);
+        }
+        if let Some((_, finding)) = self.panics.last_mut() {
+            finding.add(line);
+        }
+        Step::Hold
+    }
+
+    /// The run's own sum. A panic whose test did not fail belongs to one that passed.
+    fn result(&mut self, result: &str, line: &Line<'_>, report: &mut Report) {
+        self.settle_panic(report);
+        let counts: Vec<(&str, u64)> = ["passed", "failed", "ignored"]
+            .iter()
+            .filter_map(|name| Some((*name, number_before(result, name)?)))
+            .collect();
+        report.tally("cargo test", &counts, line);
+        let mut finding: Vec<Finding> = std::mem::take(&mut self.failed)
+            .into_iter()
+            .map(|(_, finding)| finding)
+            .collect();
+        finding.drain(..).for_each(|finding| report.fail(finding));
+        self.panics.clear();
+        self.running = false;
+        self.state = State::Between;
+        if result.starts_with("FAILED") {
+            report.failed(line)
+        } else {
+            report.succeeded(line)
+        }
+    }
+
+    /// Panics of tests known to have failed are findings; they replace the bare verdict.
+    fn settle_panic(&mut self, report: &mut Report) {
+        let panics = std::mem::take(&mut self.panics);
+        for (thread, finding) in panics {
+            match self.failed.iter().position(|(name, _)| *name == thread) {
+                Some(at) => {
+                    self.failed.remove(at);
+                    report.fail(finding);
+                }
+                None => self.panics.push((thread, finding)),
+            }
+        }
+    }
+}
+
+impl Step {
+    /// A line that ended something is accounted for even when nothing else wants it.
+    fn max_take(self, ends: bool) -> Self {
+        if ends && self == Self::Pass {
+            Self::Take
+        } else {
+            self
+        }
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("rust test {name}")
+}
+
+/// `thread 'NAME' (ID) panicked at PATH:L:C:` and the older form with the message on the same line.
+fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
+    let rest = line.text.trim_start().strip_prefix("thread '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    let (_, rest) = rest.split_once("panicked at ")?;
+    let (location, message) = match place_at_start(rest) {
+        Some((location, _)) => (Some(location), ""),
+        None => old_form(rest),
+    };
+    let title = if message.is_empty() {
+        format!("{name} panicked")
+    } else {
+        format!("{name} panicked: {message}")
+    };
+    let kind = if name == "main" { Kind::Crash } else { Kind::Test };
+    let mut finding = Finding::new(kind, &title, line).of(name);
+    finding.location = location;
+    Some((name, finding))
+}
+
+/// `panicked at 'MESSAGE', PATH:L:C`.
+fn old_form(rest: &str) -> (Option<crate::digest::Location>, &str) {
+    match rest.rsplit_once(", ") {
+        Some((message, place)) => (
+            place_at_start(place).map(|(location, _)| location),
+            message.trim_matches('\''),
+        ),
+        None => (None, rest),
+    }
+}

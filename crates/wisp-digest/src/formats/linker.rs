@@ -1,0 +1,222 @@
+//! Linkers: undefined references and multiple definitions.
+//!
+//! Written from GNU ld 2.40, gold, LLD 14 and Apple's ld. References to symbols of one library (one namespace,
+//! one prefix) are one cause: something is not linked.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, quoted};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "linker",
+    tools: "GNU ld, gold, lld, Apple ld, collect2, MSVC link",
+    recognises: "missing symbols grouped by library, duplicate definitions, missing libraries",
+    version: "binutils 2.40, LLD 14",
+    triggers: &[
+        "undefined reference to",
+        "multiple definition of",
+        "undefined symbol",
+        "duplicate symbol",
+        "ld returned",
+        "cannot find -l",
+        "linker command failed",
+        "first defined here",
+        ": in function `",
+        "ndefined symbols for",
+        "LNK2",
+        "LNK1",
+        ">>> ",
+        "library not found",
+        "ld: library",
+        "symbol(s) not found",
+        "\"_",
+    ],
+    reader: || Box::<Linker>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Linker {
+    references: u64,
+    symbols: Vec<String>,
+    first: Option<Finding>,
+    listing: bool,
+}
+
+impl Reader for Linker {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(symbol) = undefined(text) {
+            self.reference(symbol, line, report);
+            return Step::Take;
+        }
+        if text.contains("multiple definition of") || text.contains("duplicate symbol") {
+            duplicate(line, report);
+            return Step::Take;
+        }
+        if text.contains(": in function `") && !text.contains(": error") {
+            return Step::Take;
+        }
+        if text.contains("cannot find -l")
+            || text.contains("library not found for -l")
+            || text.contains("ld: library '")
+        {
+            report.fail(Finding::new(Kind::Link, text, line).because(crate::diag::missing_name(text)));
+            return Step::Take;
+        }
+        self.ends(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.sum(report);
+    }
+}
+
+impl Linker {
+    fn reference(&mut self, symbol: &str, line: &Line<'_>, report: &mut Report) {
+        self.references += 1;
+        if self.symbols.len() < 64 && !self.symbols.iter().any(|known| known == symbol) {
+            self.symbols.push(symbol.to_owned());
+        }
+        let title = format!("undefined reference to `{symbol}'");
+        let finding = Finding::new(Kind::Link, &title, line)
+            .because(Some(library(symbol)))
+            .known_as(format!("symbol {symbol}"));
+        let mut finding = finding;
+        finding.location = place(line.text);
+        finding.subject = Some(symbol.to_owned());
+        report.fail(finding);
+        if let Some(failure) = report.known(&format!("symbol {symbol}")) {
+            failure.lines.reach(line.number);
+        }
+    }
+
+    fn ends(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if text.starts_with("Undefined symbols for architecture") || text.starts_with("ld: Undefined symbols")
+        {
+            self.listing = true;
+            return Step::Take;
+        }
+        if self.listing && text.starts_with("  ") {
+            if let Some(symbol) = quoted(text).filter(|_| text.trim_end().ends_with(", referenced from:")) {
+                self.reference(symbol, line, report);
+            }
+            return Step::Take;
+        }
+        let cascade = text.contains("ld returned")
+            || text.contains("linker command failed")
+            || text.contains("symbol(s) not found")
+            || text.contains("LNK1120");
+        if cascade {
+            self.listing = false;
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        if text.starts_with(">>> ") {
+            Step::Take
+        } else {
+            Step::Pass
+        }
+    }
+
+    /// How many references and symbols there were in all.
+    fn sum(&mut self, report: &mut Report) {
+        if self.references > 0 {
+            let symbols = self.symbols.len() as u64;
+            let last = report
+                .failures
+                .iter()
+                .rev()
+                .find(|failure| failure.kind == Kind::Link)
+                .map_or(1, |failure| failure.lines.last);
+            let line = Line {
+                number: last,
+                text: "",
+            };
+            report.set_tally(
+                "linker",
+                &[("missing symbols", symbols), ("references", self.references)],
+                &line,
+            );
+        }
+    }
+}
+
+/// The symbol that is missing.
+fn undefined(text: &str) -> Option<&str> {
+    for mark in [
+        "undefined reference to ",
+        "undefined symbol: ",
+        "unresolved external symbol ",
+    ] {
+        if let Some((_, rest)) = text.split_once(mark) {
+            return Some(symbol(rest));
+        }
+    }
+    None
+}
+
+fn symbol(rest: &str) -> &str {
+    match rest.as_bytes().first() {
+        Some(b'`' | b'\'' | b'"') => quoted(rest).unwrap_or(rest),
+        _ => rest.split(" referenced in").next().unwrap_or(rest).trim(),
+    }
+}
+
+/// Symbols of one namespace, or of one C prefix, come from one library.
+fn library(symbol: &str) -> String {
+    let name = symbol
+        .split('(')
+        .next()
+        .unwrap_or(symbol)
+        .rsplit(' ')
+        .next()
+        .unwrap_or(symbol);
+    if let Some((space, _)) = name.split_once("::") {
+        return format!("library {space}::");
+    }
+    match name.trim_start_matches('_').split_once('_') {
+        Some((prefix, _)) if prefix.len() >= 2 => format!("library {prefix}_"),
+        _ => format!("symbol {name}"),
+    }
+}
+
+/// The source or object that misses it: `main.cpp:(.text+0x16)` and `dive.cpp:12`.
+fn place(text: &str) -> Option<Location> {
+    let text = text.split_once("ld: ").map_or(text, |(_, rest)| rest);
+    let (path, rest) = text.split_once(':')?;
+    if path.contains(' ') || path.is_empty() {
+        return None;
+    }
+    let line = crate::line::leading_number(rest).map(|(line, _)| line);
+    Some(Location {
+        path: path.to_owned(),
+        line,
+        column: None,
+    })
+}
+
+fn duplicate(line: &Line<'_>, report: &mut Report) {
+    let text = line
+        .text
+        .split_once("ld: ")
+        .map_or(line.text, |(_, rest)| rest)
+        .trim_start_matches("error: ");
+    let mark = if text.contains("multiple definition of") {
+        "multiple definition of"
+    } else {
+        "duplicate symbol"
+    };
+    let after = text
+        .split_once(mark)
+        .map_or("", |(_, rest)| rest.trim_start_matches([':', ' ']));
+    let name = quoted(after).unwrap_or(after);
+    let mut finding = Finding::new(Kind::Link, text, line)
+        .because(Some(format!("duplicate {name}")))
+        .of(name);
+    finding.location = place(line.text);
+    report.fail(finding);
+}

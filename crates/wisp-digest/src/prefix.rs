@@ -1,0 +1,229 @@
+//! What logs put in front of a line: times, CI marks, container and package labels.
+//!
+//! A prefix is taken off before any reader sees the line. A label (`[web] `, `web:build: `, `#12 3.4 `,
+//! `web-1  | `) names the stream the line belongs to, so that lines of parallel jobs are read apart.
+
+use crate::stamp::{self, Stamp};
+
+/// A line taken apart.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    /// When it was written, by the log's own clock.
+    pub stamp: Option<Stamp>,
+    /// That time as written.
+    pub stamp_text: &'a str,
+    /// Whether the time was put there by a CI runner, which says nothing about the line.
+    pub by_runner: bool,
+    /// The stream it belongs to.
+    pub label: Option<&'a str>,
+    /// What is left.
+    pub text: &'a str,
+}
+
+const LEVELS: &[&str] = &[
+    "error", "err", "warn", "warning", "info", "debug", "trace", "note", "fatal", "notice", "hint", "help",
+    "crit", "critical", "command", "failed", "passed", "ok", "stdout", "stderr",
+];
+
+/// Takes times and at most one label off the line.
+pub(crate) fn split(text: &str) -> Parts<'_> {
+    let mut parts = Parts {
+        text,
+        ..Parts::default()
+    };
+    for _ in 0..3 {
+        if !take_stamp(&mut parts) && !take_label(&mut parts) {
+            break;
+        }
+    }
+    parts
+}
+
+fn take_stamp(parts: &mut Parts<'_>) -> bool {
+    if parts.stamp.is_some() {
+        return false;
+    }
+    let Some((stamp, by_runner, rest)) = stamp::at_start(parts.text) else {
+        return false;
+    };
+    parts.stamp = Some(stamp);
+    parts.stamp_text = parts
+        .text
+        .get(stamp.offset..stamp.offset + stamp.length)
+        .unwrap_or("");
+    parts.by_runner = by_runner;
+    parts.text = rest;
+    true
+}
+
+fn take_label<'a>(parts: &mut Parts<'a>) -> bool {
+    if parts.label.is_some() {
+        return false;
+    }
+    let text = parts.text;
+    let found = match text.as_bytes().first() {
+        Some(b'#') => docker_step(text),
+        Some(b'[') => bracketed(text),
+        Some(b'a'..=b'z' | b'@' | b'.' | b'A'..=b'Z') => {
+            task(text).or_else(|| script(text)).or_else(|| service(text))
+        }
+        _ => None,
+    };
+    let Some((label, rest)) = found else { return false };
+    parts.label = Some(label);
+    parts.text = rest;
+    true
+}
+
+/// BuildKit's plain progress: `#12 3.4 text` and `#12 text`.
+fn docker_step(text: &str) -> Option<(&str, &str)> {
+    let digits = text[1..].bytes().take_while(u8::is_ascii_digit).count();
+    let rest = text[1 + digits..].strip_prefix(' ')?;
+    if digits == 0 {
+        return None;
+    }
+    Some((&text[..=digits], without_seconds(rest)))
+}
+
+/// Takes `3.412 ` off; BuildKit writes three decimals.
+pub(crate) fn without_seconds(text: &str) -> &str {
+    let whole = text.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(rest) = text[whole..].strip_prefix('.') else {
+        return text;
+    };
+    let part = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if whole == 0 || !(1..=3).contains(&part) {
+        return text;
+    }
+    match &rest[part..] {
+        "" => "",
+        rest => rest.strip_prefix(' ').unwrap_or(text),
+    }
+}
+
+/// `[web] text`, as concurrently and many task runners write.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let end = memchr::memchr(b']', &text.as_bytes()[..text.len().min(48)])?;
+    let name = &text[1..end];
+    let rest = text[end + 1..].strip_prefix(' ')?;
+    (is_label(name) && !is_level(name)).then_some((name, rest))
+}
+
+fn is_label(name: &str) -> bool {
+    let first = name.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_lowercase() || byte == b'@')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"@/._:-".contains(&byte))
+}
+
+fn is_level(name: &str) -> bool {
+    LEVELS.iter().any(|level| name.eq_ignore_ascii_case(level))
+}
+
+/// Turborepo's `web:build: text`.
+fn task(text: &str) -> Option<(&str, &str)> {
+    let space = memchr::memchr(b' ', &text.as_bytes()[..text.len().min(80)]).unwrap_or(text.len().min(80));
+    let label = text[..floor(text, space)].strip_suffix(':')?;
+    let (package, task) = label.rsplit_once(':')?;
+    let named = is_label(package) && is_label(task) && !task.contains(['/', '.']) && !is_level(task);
+    let file = package.rsplit_once('.').is_some_and(|(_, end)| end.len() <= 4);
+    (named && !file && !is_level(package)).then(|| (label, text.get(space + 1..).unwrap_or("")))
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// pnpm's `packages/web build: text` and `packages/web build$ command`.
+fn script(text: &str) -> Option<(&str, &str)> {
+    let head = &text[..floor(text, 96)];
+    let space = head.find(' ')?;
+    let folder = &head[..space];
+    let end = space + 1 + head[space + 1..].find(' ').unwrap_or(head.len() - space - 1);
+    let word = head[space + 1..end].strip_suffix([':', '$'])?;
+    let place = folder == "." || (folder.contains('/') && !folder.contains(':') && is_label(folder));
+    let file = folder
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| last.contains('.') && folder != ".");
+    (place && !file && is_label(word) && !is_level(word))
+        .then(|| (&text[..end - 1], text.get(end + 1..).unwrap_or("")))
+}
+
+/// Compose's `web-1  | text`.
+fn service(text: &str) -> Option<(&str, &str)> {
+    let head = &text[..floor(text, 64)];
+    let bar = head.find('|')?;
+    let name = head[..bar].trim_end_matches(' ');
+    let padding = bar - name.len();
+    let numbered = name
+        .rsplit_once(['-', '_'])
+        .is_some_and(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()) && !end.is_empty());
+    let rest = &text[bar + 1..];
+    let marked = rest.is_empty() || rest.starts_with(' ');
+    (padding >= 1 && marked && is_label(name) && (numbered || padding >= 2))
+        .then(|| (name, rest.strip_prefix(' ').unwrap_or(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    fn label(text: &str) -> Option<(&str, &str)> {
+        let parts = split(text);
+        parts.label.map(|label| (label, parts.text))
+    }
+
+    #[test]
+    fn labels_of_parallel_runners_are_taken() {
+        assert_eq!(label("[web] error: x"), Some(("web", "error: x")));
+        assert_eq!(label("#12 3.412   error: x"), Some(("#12", "  error: x")));
+        assert_eq!(label("#7 0.412"), Some(("#7", "")));
+        assert_eq!(
+            label("@acme/web:build: src/a.ts(1,2): error TS1: x"),
+            Some(("@acme/web:build", "src/a.ts(1,2): error TS1: x"))
+        );
+        assert_eq!(
+            label("packages/web build: ok"),
+            Some(("packages/web build", "ok"))
+        );
+        assert_eq!(
+            label("packages/web test$ vitest run"),
+            Some(("packages/web test", "vitest run"))
+        );
+        assert_eq!(label("web-1  | listening"), Some(("web-1", "listening")));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_label_stays() {
+        for text in [
+            "[INFO] Scanning",
+            "[error] x",
+            "[3/9] Emitting",
+            "[ RUN      ] A.B",
+            "src/a.c:3:4: error: x",
+            "make: *** x",
+            "main.c: In function 'a':",
+            "a | b",
+            "error: test failed",
+            "/usr/bin/ld: x",
+            "npm error code 1",
+            "5 | code",
+        ] {
+            assert_eq!(label(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_goes_before_and_after_a_label() {
+        let parts = split("2026-03-02T10:14:07.0138781Z ##[error]x");
+        assert!(parts.by_runner);
+        assert_eq!(parts.text, "##[error]x");
+        assert_eq!(split("web-1  | 2026-03-02T10:14:07Z INFO up").text, "INFO up");
+    }
+}

@@ -1,0 +1,49 @@
+//! The contract between the digester and a format's reader.
+//!
+//! A [`Format`] is a row of [`crate::FORMATS`]: what it is called, which literals its lines begin or carry
+//! (its *triggers*), and how to make a [`Reader`]. A line reaches a reader when one of the format's triggers
+//! stands in it, or while the reader holds the stream. Everything else is passed over at memory speed.
+
+use crate::line::Line;
+use crate::report::Report;
+
+/// What a reader did with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Not its line; the next reader is asked.
+    Pass,
+    /// Its line. The line is accounted for.
+    Take,
+    /// Its line, and the next line of the stream comes to it first.
+    Hold,
+    /// Its line, and the next line is its own too unless another reader knows it.
+    Lean,
+}
+
+/// Reads one stream of lines in one format.
+pub(crate) trait Reader {
+    /// Is shown a line and says what it did with it.
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step;
+
+    /// The stream has ended: what was held back is reported now.
+    fn finish(&mut self, report: &mut Report) {
+        let _ = report;
+    }
+}
+
+/// A format that can be read: one row, one file, one folder of fixtures.
+#[derive(Debug)]
+pub struct Format {
+    /// The name under which a digest cites it.
+    pub name: &'static str,
+    /// The tools that write it.
+    pub tools: &'static str,
+    /// What of it is recognised, in a phrase.
+    pub recognises: &'static str,
+    /// Whose output the reader was written from.
+    pub version: &'static str,
+    /// Literals one of which stands in every line the reader must be shown unasked.
+    pub(crate) triggers: &'static [&'static str],
+    /// Makes a reader for one stream.
+    pub(crate) reader: fn() -> Box<dyn Reader>,
+}

@@ -1,0 +1,63 @@
+//! The few lines before the current one, for a failure whose cause no reader knows: they may tell it.
+
+use std::collections::VecDeque;
+
+use crate::clean::clean;
+use crate::digest::Quote;
+use crate::limits;
+use crate::line::cut;
+use crate::prefix;
+
+const KEPT: usize = 3;
+const BYTES: usize = 512;
+
+/// A ring of raw lines. Cleaned only when asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    ring: VecDeque<(u64, Vec<u8>)>,
+}
+
+impl Recent {
+    /// Adds a line, dropping the oldest.
+    pub(crate) fn add(&mut self, number: u64, raw: &[u8]) {
+        let mut bytes = if self.ring.len() < KEPT {
+            Vec::new()
+        } else {
+            self.ring.pop_front().unwrap_or_default().1
+        };
+        bytes.clear();
+        bytes.extend_from_slice(&raw[..raw.len().min(BYTES)]);
+        self.ring.push_back((number, bytes));
+    }
+
+    /// Adds the last lines of a stretch of whole lines, whose last has the number `last`.
+    pub(crate) fn add_last_of(&mut self, passed: &[u8], last: u64) {
+        let mut end = passed.len();
+        let mut found = Vec::with_capacity(KEPT);
+        while end > 0 && found.len() < KEPT {
+            let start = memchr::memrchr(b'\n', &passed[..end - 1]).map_or(0, |at| at + 1);
+            found.push(&passed[start..end - 1]);
+            end = start;
+        }
+        for (back, raw) in found.into_iter().enumerate().rev() {
+            self.add(last.saturating_sub(back as u64), raw);
+        }
+    }
+
+    /// The lines just before `number`, blank ones left out.
+    pub(crate) fn before(&self, number: u64) -> Vec<Quote> {
+        let near = self
+            .ring
+            .iter()
+            .filter(|(at, _)| *at < number && at + 3 >= number);
+        near.filter_map(|(at, raw)| {
+            let text = clean(raw);
+            let text = cut(prefix::split(&text).text, limits::QUOTE);
+            (!text.is_empty()).then(|| Quote {
+                line: *at,
+                text: text.to_owned(),
+            })
+        })
+        .collect()
+    }
+}

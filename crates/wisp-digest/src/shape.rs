@@ -1,0 +1,406 @@
+//! The outline of a JSON document: which names, of which types, how often, with values as they are written.
+
+use serde::Serialize;
+
+use crate::json::{Event, Listener};
+use crate::line::cut;
+
+const KEYS: usize = 60;
+const NODES: usize = 2_000;
+const LINES: usize = 200;
+const DEPTH: usize = 8;
+const EXAMPLE: usize = 40;
+
+/// One line of an outline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Member {
+    /// Where it is: `$` for the document, then `.name`, `["any name"]` and `[]` for what an array holds.
+    pub path: String,
+    /// How deep, 0 for the document itself.
+    pub depth: usize,
+    /// Its types in the order in which they first occur, with ranges, sizes or an example, and how often each.
+    pub types: String,
+    /// How many of the objects it could stand in have it; none for what is no member.
+    pub present: Option<u64>,
+    /// How many such objects there are.
+    pub objects: u64,
+    /// How often an object had the name more than once.
+    pub duplicates: u64,
+}
+
+/// What a JSON document or a sequence of them holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JsonShape {
+    /// How many documents, one a line when more than one.
+    pub documents: u64,
+    /// The outline, outermost first.
+    pub members: Vec<Member>,
+    /// How many names were left out.
+    pub more: u64,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    /// Type names in order of first occurrence.
+    order: Vec<&'static str>,
+    counts: [u64; 6],
+    numbers: Option<(String, String)>,
+    text: Option<String>,
+    word: Option<String>,
+    lengths: Option<(u64, u64)>,
+    element: Option<usize>,
+    keys: Vec<(String, usize, u64, u64)>,
+    more_keys: u64,
+}
+
+const TYPES: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+
+#[derive(Debug)]
+struct Open {
+    node: Option<usize>,
+    array: bool,
+    length: u64,
+    /// Indices of keys seen in this object, to know a second one.
+    seen: Vec<usize>,
+    key: Option<usize>,
+}
+
+/// Builds the outline from events.
+#[derive(Debug)]
+pub(crate) struct Outliner {
+    nodes: Vec<Node>,
+    stack: Vec<Open>,
+    skipped: usize,
+    more: u64,
+}
+
+impl Default for Outliner {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::default()],
+            stack: Vec::new(),
+            skipped: 0,
+            more: 0,
+        }
+    }
+}
+
+impl Listener for Outliner {
+    fn event(&mut self, event: Event<'_>, _: u64) {
+        match event {
+            Event::ObjectStart => self.start("object"),
+            Event::ArrayStart => self.start("array"),
+            Event::ObjectEnd | Event::ArrayEnd => self.end(),
+            Event::Key(name) => self.key(name),
+            Event::Text(text) => self.scalar("string", text),
+            Event::Number(text) => self.scalar("number", text),
+            Event::Word("null") => self.scalar("null", "null"),
+            Event::Word(text) => self.scalar("boolean", text),
+        }
+    }
+}
+
+impl Outliner {
+    /// The node that the next value belongs to; none below the depth or past the bounds.
+    fn target(&mut self) -> Option<usize> {
+        let Some(open) = self.stack.last_mut() else {
+            return Some(0);
+        };
+        let node = open.node?;
+        if let Some(key) = open.key.take() {
+            return Some(self.nodes[node].keys[key].1);
+        }
+        if !open.array {
+            return None;
+        }
+        open.length += 1;
+        if self.nodes[node].element.is_none() {
+            let made = self.make()?;
+            self.nodes[node].element = Some(made);
+        }
+        self.nodes[node].element
+    }
+
+    fn make(&mut self) -> Option<usize> {
+        if self.nodes.len() >= NODES {
+            self.more += 1;
+            return None;
+        }
+        self.nodes.push(Node::default());
+        Some(self.nodes.len() - 1)
+    }
+
+    fn start(&mut self, name: &'static str) {
+        if self.skipped > 0 || self.stack.len() >= DEPTH {
+            if self.skipped == 0
+                && let Some(node) = self.target()
+            {
+                self.count(node, name);
+            }
+            self.skipped += 1;
+            return;
+        }
+        let node = self.target();
+        if let Some(node) = node {
+            self.count(node, name);
+        }
+        self.stack.push(Open {
+            node,
+            array: name == "array",
+            length: 0,
+            seen: Vec::new(),
+            key: None,
+        });
+    }
+
+    fn end(&mut self) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        let Some(open) = self.stack.pop() else { return };
+        let Some(node) = open.node.map(|node| &mut self.nodes[node]) else {
+            return;
+        };
+        if open.array {
+            let (least, most) = node.lengths.unwrap_or((open.length, open.length));
+            node.lengths = Some((least.min(open.length), most.max(open.length)));
+        }
+    }
+
+    fn count(&mut self, node: usize, name: &'static str) {
+        let node = &mut self.nodes[node];
+        if let Some(at) = TYPES.iter().position(|each| *each == name) {
+            node.counts[at] += 1;
+        }
+        if !node.order.contains(&name) {
+            node.order.push(name);
+        }
+    }
+
+    fn key(&mut self, name: &str) {
+        if self.skipped > 0 {
+            return;
+        }
+        let Some(node) = self.stack.last().and_then(|open| open.node) else {
+            return;
+        };
+        let known = self.nodes[node].keys.iter().position(|key| key.0 == name);
+        let at = match known {
+            Some(at) => at,
+            None if self.nodes[node].keys.len() >= KEYS => {
+                self.nodes[node].more_keys += 1;
+                self.lose_key();
+                return;
+            }
+            None => match self.make() {
+                Some(made) => {
+                    self.nodes[node].keys.push((name.to_owned(), made, 0, 0));
+                    self.nodes[node].keys.len() - 1
+                }
+                None => return self.lose_key(),
+            },
+        };
+        self.enter_key(node, at);
+    }
+
+    fn enter_key(&mut self, node: usize, at: usize) {
+        let Some(open) = self.stack.last_mut() else { return };
+        let key = &mut self.nodes[node].keys[at];
+        if open.seen.contains(&at) {
+            key.3 += 1;
+        } else {
+            key.2 += 1;
+            open.seen.push(at);
+        }
+        open.key = Some(at);
+    }
+
+    /// A name past the bounds: its value goes nowhere.
+    fn lose_key(&mut self) {
+        self.more += 1;
+        if let Some(open) = self.stack.last_mut() {
+            open.key = None;
+        }
+    }
+
+    fn scalar(&mut self, name: &'static str, text: &str) {
+        if self.skipped > 0 {
+            return;
+        }
+        let Some(at) = self.target() else { return };
+        self.count(at, name);
+        let node = &mut self.nodes[at];
+        match name {
+            "number" => widen(&mut node.numbers, text),
+            "string" => {
+                node.text.get_or_insert_with(|| text.to_owned());
+            }
+            "boolean" => {
+                node.word.get_or_insert_with(|| text.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// The outline of `documents` documents.
+    pub(crate) fn close(&self, documents: u64) -> JsonShape {
+        let mut shape = JsonShape {
+            documents,
+            members: Vec::new(),
+            more: self.more,
+        };
+        let root = Member {
+            path: "$".to_owned(),
+            depth: 0,
+            types: String::new(),
+            present: None,
+            objects: 0,
+            duplicates: 0,
+        };
+        self.outline(0, root, &mut shape);
+        shape
+    }
+
+    fn outline(&self, at: usize, mut member: Member, shape: &mut JsonShape) {
+        if shape.members.len() >= LINES {
+            shape.more += 1;
+            return;
+        }
+        let node = &self.nodes[at];
+        member.types = describe(node);
+        let (path, depth) = (member.path.clone(), member.depth + 1);
+        shape.members.push(member);
+        for (name, child, present, duplicates) in &node.keys {
+            let path = format!("{path}{}", step(name));
+            let objects = node.counts[5];
+            let (present, duplicates) = (Some(*present), *duplicates);
+            self.outline(
+                *child,
+                Member {
+                    path,
+                    depth,
+                    types: String::new(),
+                    present,
+                    objects,
+                    duplicates,
+                },
+                shape,
+            );
+        }
+        if let Some(child) = node.element {
+            let path = format!("{path}[]");
+            self.outline(
+                child,
+                Member {
+                    path,
+                    depth,
+                    types: String::new(),
+                    present: None,
+                    objects: 0,
+                    duplicates: 0,
+                },
+                shape,
+            );
+        }
+    }
+}
+
+/// A name as a step of a path; one that is no plain word is written as a JSON string in brackets.
+fn step(name: &str) -> String {
+    let plain = name
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain {
+        format!(".{name}")
+    } else {
+        format!("[\"{name}\"]")
+    }
+}
+
+fn widen(range: &mut Option<(String, String)>, text: &str) {
+    let Some((least, most)) = range else {
+        *range = Some((text.to_owned(), text.to_owned()));
+        return;
+    };
+    if less(text, least) {
+        text.clone_into(least);
+    } else if less(most, text) {
+        text.clone_into(most);
+    }
+}
+
+/// Whether one number is less than another, exactly for integers of any length, else as doubles.
+fn less(one: &str, other: &str) -> bool {
+    let integer = |text: &str| {
+        text.trim_start_matches('-')
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+    };
+    if !integer(one) || !integer(other) {
+        return one.parse::<f64>().unwrap_or(0.0) < other.parse::<f64>().unwrap_or(0.0);
+    }
+    let magnitude = |text: &str| {
+        (
+            text.trim_start_matches('-').len(),
+            text.trim_start_matches('-').to_owned(),
+        )
+    };
+    match (one.starts_with('-'), other.starts_with('-')) {
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) => magnitude(one) < magnitude(other),
+        (true, true) => magnitude(one) > magnitude(other),
+    }
+}
+
+fn describe(node: &Node) -> String {
+    let several = node.counts.iter().sum::<u64>() > 1;
+    let parts = node.order.iter().map(|name| {
+        let at = TYPES.iter().position(|each| each == name).unwrap_or(0);
+        let count = if several {
+            format!(" ×{}", node.counts[at])
+        } else {
+            String::new()
+        };
+        format!("{}{count}", describe_type(node, name))
+    });
+    parts.collect::<Vec<_>>().join(" | ")
+}
+
+fn describe_type(node: &Node, name: &str) -> String {
+    match name {
+        "number" => match &node.numbers {
+            Some((least, most)) if least == most => format!("number {least}"),
+            Some((least, most)) => format!("number {least}…{most}"),
+            None => "number".to_owned(),
+        },
+        "string" => node.text.as_ref().map_or("string".to_owned(), |text| {
+            format!("string e.g. \"{}\"", example(text))
+        }),
+        "boolean" => match &node.word {
+            Some(word) if node.counts[1] == 1 => format!("boolean {word}"),
+            _ => "boolean".to_owned(),
+        },
+        "array" => match node.lengths {
+            Some((least, most)) if least == most => format!("array[{least}]"),
+            Some((least, most)) => format!("array[{least}…{most}]"),
+            None => "array".to_owned(),
+        },
+        "object" if node.more_keys > 0 => format!("object of {} names and more", node.keys.len()),
+        other => other.to_owned(),
+    }
+}
+
+fn example(text: &str) -> String {
+    let shown = cut(text, EXAMPLE);
+    if shown.len() < text.len() {
+        format!("{shown}…")
+    } else {
+        shown.to_owned()
+    }
+}

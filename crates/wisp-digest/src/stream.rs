@@ -1,0 +1,152 @@
+//! One stream of lines and the readers at work on it. Parallel jobs have a stream each.
+
+use aho_corasick::AhoCorasick;
+
+use crate::line::Line;
+use crate::looks;
+use crate::reader::{Format, Reader, Step};
+use crate::report::Report;
+
+/// Which formats a line's literals call for, as a set of bits; the top bit stands for the words of failure.
+pub(crate) type Cues = u64;
+
+const WORDS: Cues = 1 << 63;
+
+/// Every trigger of every format, found in one pass.
+#[derive(Debug)]
+pub(crate) struct Triggers {
+    automaton: AhoCorasick,
+    cues: Vec<Cues>,
+}
+
+impl Triggers {
+    /// Builds the automaton for a table of at most 63 formats.
+    pub(crate) fn new(formats: &[Format]) -> Self {
+        let mut literals: Vec<&str> = Vec::new();
+        let mut cues: Vec<Cues> = Vec::new();
+        let rows = formats
+            .iter()
+            .enumerate()
+            .flat_map(|(at, format)| format.triggers.iter().map(move |each| (*each, 1 << at)));
+        for (literal, cue) in rows.chain(looks::TRIGGERS.iter().map(|each| (*each, WORDS))) {
+            match literals.iter().position(|known| *known == literal) {
+                Some(at) => cues[at] |= cue,
+                None => {
+                    literals.push(literal);
+                    cues.push(cue);
+                }
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .kind(Some(aho_corasick::AhoCorasickKind::DFA))
+            .build(&literals)
+            .expect("a few hundred short literals make a small automaton");
+        Self { automaton, cues }
+    }
+
+    /// What the line calls for.
+    pub(crate) fn cues(&self, text: &str) -> Cues {
+        self.automaton
+            .find_overlapping_iter(text)
+            .fold(0, |cues, found| cues | self.cues[found.pattern().as_usize()])
+    }
+
+    /// Where the first trigger in the bytes ends.
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
+        self.automaton.find(bytes).map(|found| found.end() - 1)
+    }
+}
+
+/// The readers of one stream and which of them has the word.
+pub(crate) struct Stream {
+    readers: Vec<Option<Box<dyn Reader>>>,
+    hold: Option<usize>,
+    lean: Option<usize>,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Stream")
+            .field("hold", &self.hold)
+            .field("lean", &self.lean)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(formats: &[Format]) -> Self {
+        Self {
+            readers: formats.iter().map(|_| None).collect(),
+            hold: None,
+            lean: None,
+        }
+    }
+
+    /// Whether no reader waits for the next line, whatever it is.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.hold.is_none() && self.lean.is_none()
+    }
+
+    /// Shows the line to the readers it concerns. True when one of them accounted for it.
+    pub(crate) fn line(
+        &mut self,
+        formats: &[Format],
+        cues: Cues,
+        line: &Line<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let held = self.hold.take();
+        if let Some(at) = held
+            && self.ask(formats, at, line, report)
+        {
+            return true;
+        }
+        let mut rest = cues & !WORDS;
+        while rest != 0 {
+            let at = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if Some(at) != held && self.ask(formats, at, line, report) {
+                return true;
+            }
+        }
+        let leaning = self.lean.take().filter(|at| cues & (1 << at) == 0);
+        leaning.is_some_and(|at| self.ask(formats, at, line, report))
+    }
+
+    fn ask(&mut self, formats: &[Format], at: usize, line: &Line<'_>, report: &mut Report) -> bool {
+        let format = &formats[at];
+        let reader = self.readers[at].get_or_insert_with(format.reader);
+        report.format = format.name;
+        let step = reader.line(line, report);
+        self.settle(at, step, report)
+    }
+
+    fn settle(&mut self, at: usize, step: Step, report: &mut Report) -> bool {
+        if step == Step::Pass {
+            return false;
+        }
+        report.used();
+        match step {
+            Step::Hold => self.hold = Some(at),
+            Step::Lean => self.lean = Some(at),
+            Step::Take if self.lean == Some(at) => self.lean = None,
+            _ => {}
+        }
+        true
+    }
+
+    /// Lets every reader report what it held back.
+    pub(crate) fn finish(&mut self, formats: &[Format], report: &mut Report) {
+        for (at, reader) in self.readers.iter_mut().enumerate() {
+            if let Some(reader) = reader {
+                report.format = formats[at].name;
+                reader.finish(report);
+            }
+        }
+    }
+}
+
+/// Whether the cues hold one of the words of failure.
+pub(crate) fn has_words(cues: Cues) -> bool {
+    cues & WORDS != 0
+}

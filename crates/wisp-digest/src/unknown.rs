@@ -1,0 +1,100 @@
+//! For what no reader knows: the lines that look like failures, and the input's first and last lines.
+
+use std::collections::VecDeque;
+
+use crate::clean::clean;
+use crate::digest::{Quote, Unexplained};
+use crate::limits;
+use crate::line::{Line, cut};
+
+/// Counts lines that look like failures and that nobody accounted for.
+#[derive(Debug, Default)]
+pub(crate) struct Unknowns {
+    found: Unexplained,
+}
+
+impl Unknowns {
+    /// Adds such a line.
+    pub(crate) fn add(&mut self, line: &Line<'_>) {
+        self.found.count += 1;
+        if self.found.first.len() < limits::UNEXPLAINED {
+            self.found.first.push(line.quote());
+        }
+    }
+
+    /// What was found.
+    pub(crate) fn close(self) -> Unexplained {
+        self.found
+    }
+}
+
+const HEAD: usize = 5;
+const TAIL: usize = 8;
+const SAMPLE: usize = 8_192;
+
+/// The input's first and last lines, and whether it is text.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    start: Vec<u8>,
+    end: VecDeque<u8>,
+    /// Whether the first bytes were all there is.
+    more: bool,
+}
+
+impl Ends {
+    /// Keeps the first and the last 8 KiB.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let room = SAMPLE - self.start.len();
+        self.start.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.more |= bytes.len() > room;
+        let kept = &bytes[bytes.len().saturating_sub(SAMPLE)..];
+        let excess = (self.end.len() + kept.len()).saturating_sub(SAMPLE);
+        self.end.drain(..excess.min(self.end.len()));
+        self.end.extend(kept);
+    }
+
+    /// Whether nearly a third of the first bytes is nothing a text holds.
+    pub(crate) fn is_binary(&self) -> bool {
+        let odd = self
+            .start
+            .iter()
+            .filter(|byte| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127))
+            .count();
+        let broken = String::from_utf8_lossy(&self.start)
+            .chars()
+            .filter(|each| *each == '\u{FFFD}')
+            .count();
+        (odd + broken) * 10 > self.start.len() * 3
+    }
+
+    /// The first few lines.
+    pub(crate) fn head(&self) -> Vec<Quote> {
+        let lines = self.start.split(|byte| *byte == b'\n').zip(1..);
+        lines
+            .map(|(raw, number)| quote(raw, number))
+            .filter(|quote| !quote.text.is_empty())
+            .take(HEAD)
+            .collect()
+    }
+
+    /// The last few lines of an input of `lines` lines.
+    pub(crate) fn tail(mut self, lines: u64) -> Vec<Quote> {
+        let bytes = self.end.make_contiguous();
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let all = bytes.rsplit(|byte| *byte == b'\n').zip(0..).take(TAIL);
+        let mut quotes: Vec<Quote> = all
+            .map(|(raw, back)| quote(raw, lines.saturating_sub(back)))
+            .collect();
+        quotes.retain(|quote| !quote.text.is_empty() && quote.line > 0);
+        quotes.reverse();
+        quotes
+    }
+}
+
+fn quote(raw: &[u8], line: u64) -> Quote {
+    let text = clean(raw);
+    Quote {
+        line,
+        text: cut(&text, limits::QUOTE).to_owned(),
+    }
+}

@@ -1,0 +1,56 @@
+//! Warnings tallied by kind, one example each.
+
+use std::collections::HashMap;
+
+use crate::digest::{Location, WarningKind, Warnings};
+use crate::limits;
+use crate::line::Line;
+use crate::report::list;
+
+/// The warnings so far.
+#[derive(Debug, Default)]
+pub(crate) struct WarningBook {
+    total: u64,
+    kinds: Vec<WarningKind>,
+    index: HashMap<String, usize>,
+}
+
+impl WarningBook {
+    /// Counts a warning under its kind; past the bound, under `other`.
+    pub(crate) fn add(&mut self, kind: &str, location: Option<Location>, line: &Line<'_>) {
+        self.total += 1;
+        let at = match self.index.get(kind) {
+            Some(at) => *at,
+            None if self.kinds.len() < limits::WARNING_KINDS => self.open(kind, location, line),
+            None => match self.index.get("other") {
+                Some(at) => *at,
+                None => self.open("other", location, line),
+            },
+        };
+        let entry = &mut self.kinds[at];
+        entry.count += 1;
+        list(&mut entry.lines, line.number);
+    }
+
+    fn open(&mut self, kind: &str, location: Option<Location>, line: &Line<'_>) -> usize {
+        let entry = WarningKind {
+            kind: kind.to_owned(),
+            count: 0,
+            example: line.quote(),
+            location,
+            lines: Vec::new(),
+        };
+        self.kinds.push(entry);
+        self.index.insert(kind.to_owned(), self.kinds.len() - 1);
+        self.kinds.len() - 1
+    }
+
+    /// The tally, most frequent kind first.
+    pub(crate) fn close(mut self) -> Warnings {
+        self.kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+        Warnings {
+            total: self.total,
+            kinds: self.kinds,
+        }
+    }
+}
