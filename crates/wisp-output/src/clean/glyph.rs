@@ -1,0 +1,40 @@
+//! Which characters stand for themselves, and how the others are shown.
+
+/// Whether `text`, one line, is its own clean view: no control character but tabs, nothing invisible.
+pub(super) fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut ascii = true;
+    let mut control = false;
+    for byte in bytes {
+        control |= (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
+        ascii &= *byte < 0x80;
+    }
+    !control && (ascii || text.chars().all(|ch| !is_c1(ch) && !is_invisible(ch)))
+}
+
+/// The second range of control characters, which terminals obey as they do the first.
+pub(super) fn is_c1(ch: char) -> bool {
+    ('\u{80}'..='\u{9f}').contains(&ch)
+}
+
+/// Characters that turn or hide the text around them: bidirectional controls and the tag block.
+fn is_invisible(ch: char) -> bool {
+    matches!(ch, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Writes `ch` as the view shows it: itself, a visible name for what hides, nothing for a control character.
+pub(super) fn show(ch: char, out: &mut String) {
+    if ch == '\0' {
+        out.push('␀');
+    } else if is_invisible(ch) {
+        use std::fmt::Write;
+        write!(out, "<U+{:04X}>", u32::from(ch)).expect("writing to a string does not fail");
+    } else if ch == '\t' || !(ch < ' ' || ch == '\u{7f}' || is_c1(ch)) {
+        out.push(ch);
+    }
+}
+
+/// Whether [`show`] writes anything for `ch`.
+pub(super) fn is_shown(ch: char) -> bool {
+    ch == '\0' || ch == '\t' || !(ch < ' ' || ch == '\u{7f}' || is_c1(ch))
+}

@@ -1,0 +1,52 @@
+//! The clean view of raw bytes, line by line: what a model reads and what a person's terminal is given.
+//!
+//! Outputs are stored as the tool produced them and cleaned when they are shown. A line of the raw bytes is always
+//! a line of the view, so that a line number means the same in both: no escape sequence, however broken, may
+//! swallow a newline, and nothing in a line adds one.
+
+mod binary;
+mod cleaner;
+mod glyph;
+mod lines;
+
+pub use binary::is_binary;
+pub use cleaner::Cleaner;
+pub(crate) use cleaner::incomplete_suffix;
+pub use lines::{CleanLines, Line, PIECE, Part};
+
+use std::borrow::Cow;
+
+/// For whom a line is cleaned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    /// No colour and no escape sequence at all: for the model, for filters, for files.
+    #[default]
+    Plain,
+    /// SGR colour sequences stay, closed at the end of the line; the terminal's own safe pass comes after.
+    Colour,
+}
+
+/// Cleans one line, given without its newline. Borrows when nothing has to change.
+pub fn line(raw: &[u8], view: View) -> Cow<'_, str> {
+    let body = raw.strip_suffix(b"\r").unwrap_or(raw);
+    match std::str::from_utf8(body) {
+        Ok(text) if glyph::is_plain(text) => Cow::Borrowed(text),
+        _ => {
+            let mut cleaner = Cleaner::new(view);
+            cleaner.feed(raw);
+            Cow::Owned(cleaner.finish())
+        }
+    }
+}
+
+/// Cleans a whole text held in memory; its newlines, and whether it ends with one, stay.
+pub fn text(raw: &[u8], view: View) -> String {
+    let mut cleaned = String::with_capacity(raw.len());
+    for (at, part) in raw.split(|byte| *byte == b'\n').enumerate() {
+        if at > 0 {
+            cleaned.push('\n');
+        }
+        cleaned.push_str(&line(part, view));
+    }
+    cleaned
+}

@@ -1,0 +1,148 @@
+//! The one call a tool's result goes through: shown whole when it fits, else kept and shown in part.
+//!
+//! Keeping can fail (a full disk, a home that cannot be written, an audit that is off). The result still arrives,
+//! bounded, from what memory holds, and its note says that the rest was not kept and why.
+
+use std::io::Read;
+
+use jiff::Timestamp;
+
+use crate::content::{Content, Stretch};
+use crate::fit::{self, FirstError, Fitted, HeldBack, Keeping, Signals, Telling, Whole};
+use crate::output::Output;
+use crate::store::{About, Draft, Kept, Store, StoreError};
+
+/// Finds the first line in a known failure format of the output it reads.
+pub type FindError<'a> = dyn Fn(&mut dyn Read) -> Option<FirstError> + 'a;
+
+/// What is known of a result besides its bytes.
+pub struct Context<'a> {
+    /// The audit call id, under which it is kept.
+    pub id: &'a str,
+    /// The tool, its arguments on one line, how a command ended.
+    pub about: About,
+    /// The most bytes the model is shown.
+    pub budget: usize,
+    /// Whether the conversation has the `memory` tool.
+    pub memory: bool,
+    /// Whether it is a command's output.
+    pub command: bool,
+    /// The time it is recorded under.
+    pub now: Timestamp,
+    /// Reads the output for its first error; called only when something is held back.
+    pub first_error: Option<&'a FindError<'a>>,
+}
+
+/// Where outputs are kept, or why they are not.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// In this store.
+    Store(&'a Store),
+    /// Nowhere, with the reason in words: `the audit is off`.
+    Nowhere(&'a str),
+}
+
+/// A result as the model is shown it, and where the rest is.
+#[derive(Debug)]
+pub struct Presented {
+    /// What the model is shown, at most the budget.
+    pub text: String,
+    /// What it is not shown.
+    pub held: Vec<HeldBack>,
+    /// The stored output, when there is one. Its record holds the fields of the `output.kept` event.
+    pub kept: Option<Kept>,
+    /// Why there is none although it was wanted.
+    pub not_kept: Option<String>,
+}
+
+/// Shows `output` within the budget and keeps it when it is longer than that, in its raw bytes or in what is
+/// shown. An output that fits is not kept.
+pub fn present(mut output: Output<'_>, place: Place<'_>, context: &Context<'_>) -> Presented {
+    if let Some(text) = small(&output, context) {
+        return Presented {
+            text,
+            held: Vec::new(),
+            kept: None,
+            not_kept: None,
+        };
+    }
+    let drafted = match place {
+        Place::Store(store) => store
+            .draft(context.id, &mut output)
+            .map_err(|error| error.reason()),
+        Place::Nowhere(why) => Err(why.to_owned()),
+    };
+    let stored = drafted.and_then(|draft| stored(draft, context).map_err(|error| error.reason()));
+    match stored {
+        Ok(presented) => presented,
+        Err(why) => unkept(&output, context, why),
+    }
+}
+
+/// The text of an output that is small in raw bytes too.
+fn small(output: &Output<'_>, context: &Context<'_>) -> Option<String> {
+    if output.bytes() > context.budget as u64 {
+        return None;
+    }
+    let held = output.in_memory();
+    let whole = Whole {
+        content: &held.content,
+        sections: &held.sections,
+        lines: held.lines,
+    };
+    let fitted = fit::fit(whole, context.budget, &Telling::default()).ok()?;
+    fitted.is_whole().then_some(fitted.text)
+}
+
+fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> {
+    let fitted = fitted(draft.whole(), draft.keeping(), context);
+    let fitted = fitted.map_err(StoreError::Source)?;
+    let kept = draft.commit(context.about.clone(), &fitted.held, context.now)?;
+    Ok(Presented {
+        text: fitted.text,
+        held: fitted.held,
+        kept: Some(kept),
+        not_kept: None,
+    })
+}
+
+fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) -> Presented {
+    let held = output.in_memory();
+    let whole = Whole {
+        content: &held.content,
+        sections: &held.sections,
+        lines: held.lines,
+    };
+    let fitted = fitted(whole, Keeping::Lost(why.clone()), context).expect("memory can be read");
+    let not_kept = (!fitted.is_whole()).then_some(why);
+    Presented {
+        text: fitted.text,
+        held: fitted.held,
+        kept: None,
+        not_kept,
+    }
+}
+
+fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> std::io::Result<Fitted> {
+    let mut telling = Telling {
+        keeping,
+        memory: context.memory,
+        command: context.command,
+        ..Telling::default()
+    };
+    if fit::fits(whole, context.budget)? {
+        return fit::fit(whole, context.budget, &telling);
+    }
+    telling.signals = Signals {
+        exit: context.about.exit.clone(),
+        first_error: context
+            .first_error
+            .and_then(|find| find(&mut readable(whole.content))),
+    };
+    fit::fit(whole, context.budget, &telling)
+}
+
+/// The content up to what is missing, so that line numbers are true.
+fn readable(content: &dyn Content) -> Stretch<'_> {
+    Stretch::new(content, 0, content.readable_to(0))
+}

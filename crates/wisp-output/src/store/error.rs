@@ -1,0 +1,75 @@
+//! What stops an output from being stored or read back, in words a note can carry.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use wisp_host::FileError;
+
+/// A failure of the output store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file or directory of the store could not be made, written or read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A session or output id that is no safe file name.
+    #[error("`{0}` is not an output id")]
+    BadName(String),
+    /// No stored output has this id.
+    #[error("no stored output has the id {0}")]
+    NotFound(String),
+    /// Several outputs have an id that starts so.
+    #[error("{prefix} is the start of several output ids: {}", matches.join(", "))]
+    Ambiguous {
+        /// The digits that were given.
+        prefix: String,
+        /// The ids that start with them.
+        matches: Vec<String>,
+    },
+    /// Too few digits were given to find an output by.
+    #[error("`{0}` is too short: an output id has at least {min} digits", min = super::MIN_DIGITS)]
+    TooShort(String),
+    /// The record beside an output cannot be read.
+    #[error("the record {} cannot be read: {source}", path.display())]
+    Record {
+        /// The record's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A stored file no longer has the size its record gives.
+    #[error("the stored output {} has {bytes} bytes, not the {recorded} of its record", path.display())]
+    Changed {
+        /// The output's file.
+        path: PathBuf,
+        /// Its size now.
+        bytes: u64,
+        /// The size in its record.
+        recorded: u64,
+    },
+    /// A spilled stream could not be read while it was being stored.
+    #[error("the command's output could not be read back: {0}")]
+    Source(io::Error),
+}
+
+impl StoreError {
+    /// Wraps a system error at `path`.
+    pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::File(FileError::io(what, path, source))
+    }
+
+    /// Why an output was not kept, for the note on its result: `the disk is full`, or the error itself.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::File(error) if error.is_full() => "the disk is full".to_owned(),
+            Self::File(FileError::Io { source, .. })
+                if source.kind() == io::ErrorKind::ReadOnlyFilesystem =>
+            {
+                "the disk is read-only".to_owned()
+            }
+            Self::File(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {
+                "wisp may not write to its home".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The record beside a stored output: what it is, how large, its hash, and what of it was shown.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::content::Section;
+use crate::fit::{Cut, HeldBack};
+
+/// `<id>.json`. Written after the output's file is complete: a file without a record is debris.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// The audit call id, which is also the file's name.
+    pub id: String,
+    /// The tool whose output it is.
+    pub tool: String,
+    /// What the tool was asked for, on one line: a command, a path.
+    #[serde(default)]
+    pub arguments: String,
+    /// How a command ended, in words: `exit status 1`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub exit: Option<String>,
+    /// Size of the stored file.
+    pub bytes: u64,
+    /// Lines of the stored file, a last one without a newline included.
+    pub lines: u64,
+    /// SHA-256 of the stored file, lower-case hex.
+    pub sha256: String,
+    /// Whether the ceiling cut the output.
+    pub cut: bool,
+    /// The size the output had, before any cut.
+    pub total_bytes: u64,
+    /// The lines it had.
+    pub total_lines: u64,
+    /// Bytes of the output that are not in the file.
+    #[serde(default)]
+    pub dropped_bytes: u64,
+    /// Lines whose end is not in the file.
+    #[serde(default)]
+    pub dropped_lines: u64,
+    /// The ceiling that held when it was stored, in bytes.
+    pub ceiling: u64,
+    /// When it was stored.
+    pub created: Timestamp,
+    /// The streams in it.
+    #[serde(default)]
+    pub sections: Vec<Section>,
+    /// What the model was not shown of it.
+    #[serde(default)]
+    pub held: Vec<HeldBack>,
+}
+
+impl Record {
+    /// A record with nothing in it yet.
+    pub(super) fn empty() -> Self {
+        Self {
+            id: String::new(),
+            tool: String::new(),
+            arguments: String::new(),
+            exit: None,
+            bytes: 0,
+            lines: 0,
+            sha256: String::new(),
+            cut: false,
+            total_bytes: 0,
+            total_lines: 0,
+            dropped_bytes: 0,
+            dropped_lines: 0,
+            ceiling: 0,
+            created: Timestamp::UNIX_EPOCH,
+            sections: Vec::new(),
+            held: Vec::new(),
+        }
+    }
+
+    /// The id as people and models are shown it.
+    pub fn shown_id(&self) -> &str {
+        wisp_host::ids::shown(&self.id)
+    }
+
+    /// What the ceiling cut out, when it did.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut.then_some(Cut {
+            bytes: self.dropped_bytes,
+            lines: self.dropped_lines,
+            ceiling: self.ceiling,
+        })
+    }
+}
+
+/// What the keeper of an output says about it.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// The tool.
+    pub tool: String,
+    /// What it was asked for, on one line.
+    pub arguments: String,
+    /// How a command ended, in words.
+    pub exit: Option<String>,
+}

@@ -1,0 +1,7 @@
+//! Removing old sessions' outputs.
+/// x
+pub struct Sweep;
+/// x
+pub struct SweepReport;
+/// x
+pub struct Swept;
