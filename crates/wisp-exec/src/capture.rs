@@ -1,0 +1,116 @@
+//! One stream while it is read: its first and last bytes in memory, everything counted, and everything spilled from
+//! the moment memory would drop a byte.
+
+use std::collections::VecDeque;
+
+use crate::SpillTo;
+use crate::kept::{Source, StreamOutput};
+use crate::spill::{SpillFile, newlines};
+
+/// What has been read of a stream.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    /// The most bytes of head, and of tail.
+    bound: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    bytes: u64,
+    newlines: u64,
+    spill: Spill,
+}
+
+#[derive(Debug)]
+enum Spill {
+    /// Memory still holds everything.
+    Waiting(Option<SpillTo>),
+    Open(SpillFile),
+    /// Writing stopped, for the reason given; the file holds what came before.
+    Failed(Option<SpillFile>, String),
+}
+
+impl Capture {
+    pub(crate) fn new(bound: usize, spill: Option<SpillTo>) -> Self {
+        Self {
+            bound,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            bytes: 0,
+            newlines: 0,
+            spill: Spill::Waiting(spill),
+        }
+    }
+
+    /// Takes the stream's next bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.newlines += newlines(bytes);
+        if self.bytes > 2 * self.bound as u64 {
+            self.start_spilling();
+        }
+        if let Spill::Open(file) = &mut self.spill
+            && let Err(e) = file.write(bytes)
+        {
+            self.stop_spilling(&e.to_string());
+        }
+        self.remember(bytes);
+    }
+
+    /// Opens the file, if one is wanted and none was tried yet, and writes what memory holds.
+    fn start_spilling(&mut self) {
+        let Spill::Waiting(to) = &mut self.spill else {
+            return;
+        };
+        let Some(to) = to.take() else {
+            return;
+        };
+        let mut file = match SpillFile::create(&to) {
+            Ok(file) => file,
+            Err(e) => {
+                self.spill = Spill::Failed(None, e.to_string());
+                return;
+            }
+        };
+        let (one, two) = self.tail.as_slices();
+        let written = [&self.head, one, two]
+            .into_iter()
+            .try_for_each(|part| file.write(part));
+        self.spill = match written {
+            Ok(()) => Spill::Open(file),
+            Err(e) => Spill::Failed(Some(file), e.to_string()),
+        };
+    }
+
+    fn stop_spilling(&mut self, why: &str) {
+        let spill = std::mem::replace(&mut self.spill, Spill::Waiting(None));
+        if let Spill::Open(file) = spill {
+            self.spill = Spill::Failed(Some(file), why.to_owned());
+        }
+    }
+
+    fn remember(&mut self, bytes: &[u8]) {
+        let room = self.bound - self.head.len();
+        let (first, rest) = bytes.split_at(bytes.len().min(room));
+        self.head.extend_from_slice(first);
+        let rest = &rest[rest.len().saturating_sub(self.bound)..];
+        let over = (self.tail.len() + rest.len()).saturating_sub(self.bound);
+        self.tail.drain(..over);
+        self.tail.extend(rest);
+    }
+
+    /// The stream has ended.
+    pub(crate) fn finish(self) -> StreamOutput {
+        let (file, failure) = match self.spill {
+            Spill::Waiting(_) => (None, None),
+            Spill::Open(file) => (Some(file), None),
+            Spill::Failed(file, why) => (file, Some(why)),
+        };
+        StreamOutput::new(Source {
+            bytes: self.bytes,
+            newlines: self.newlines,
+            head: self.head,
+            tail: self.tail.into(),
+            spilled: file.map(SpillFile::finish),
+            failure,
+        })
+    }
+}

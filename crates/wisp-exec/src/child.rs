@@ -1,0 +1,107 @@
+//! Starting a command: a session of its own without a terminal, three descriptors, nothing else of wisp's.
+//!
+//! The standard library already gives a child an empty signal mask and the default SIGPIPE, and opens every file of
+//! ours so that it closes on exec. Two things are left to do between fork and exec: the session, and descriptors that
+//! wisp itself inherited open, which would otherwise be handed down.
+
+use std::io::{self, PipeReader};
+use std::os::fd::RawFd;
+use std::process::Stdio;
+
+use rustix::process::Pid;
+use tokio::process::{Child, Command};
+use wisp_host::{IdSource, RandomIds};
+
+use crate::leftovers::Tag;
+use crate::{CommandSpec, ExecError, environment};
+
+/// The size asked for a command's pipes: fewer wake-ups for a command that prints a lot.
+#[cfg(target_os = "linux")]
+const PIPE: usize = 1024 * 1024;
+
+/// A command that has been started.
+pub(crate) struct Launched {
+    pub(crate) child: Child,
+    pub(crate) tag: Tag,
+    pub(crate) stdout: PipeReader,
+    pub(crate) stderr: PipeReader,
+}
+
+/// Starts the command. Errors: [`ExecError::Directory`], [`ExecError::NoProgram`], [`ExecError::Launch`].
+pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
+    let words = spec.words();
+    let (program, args) = words.split_first().ok_or(ExecError::NoProgram)?;
+    if let Some(dir) = spec.dir.as_ref().filter(|dir| !dir.is_dir()) {
+        return Err(ExecError::Directory { path: dir.clone() });
+    }
+    let failed = |source| ExecError::Launch {
+        program: program.clone(),
+        source,
+    };
+    let mark = RandomIds.next();
+    #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    if let Some(dir) = &spec.dir {
+        command.current_dir(dir);
+    }
+    environment::prepare(&mut command, spec, &mark);
+    let (stdout, out) = pipe().map_err(failed)?;
+    let (stderr, err) = pipe().map_err(failed)?;
+    command.stdout(out).stderr(err);
+    leave_the_terminal(&mut command);
+    let child = command.spawn().map_err(failed)?;
+    let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let leader = leader.ok_or_else(|| failed(io::Error::other("it has no process id")))?;
+    Ok(Launched {
+        child,
+        tag: Tag { leader, mark },
+        stdout,
+        stderr,
+    })
+}
+
+fn pipe() -> io::Result<(PipeReader, io::PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
+    // A system that refuses (an unprivileged user has a limit for all pipes) leaves the usual size.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&reader, PIPE);
+    Ok((reader, writer))
+}
+
+/// Makes the command the leader of a session, and so of a process group, without a controlling terminal: /dev/tty
+/// cannot be opened, and a signal to the group reaches everything it starts.
+#[expect(unsafe_code, reason = "the session is made between fork and exec")]
+fn leave_the_terminal(command: &mut Command) {
+    let inherited = descriptors();
+    let prepare = move || {
+        rustix::process::setsid()?;
+        close_on_exec(&inherited);
+        Ok(())
+    };
+    // SAFETY: the closure runs in the forked child, where only async-signal-safe calls may be made. It makes the
+    // system calls setsid and fcntl, allocates nothing and takes no lock; its list was made before the fork.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// The descriptors open in this process, but for the standard three.
+pub(crate) fn descriptors() -> Vec<RawFd> {
+    let listed = std::fs::read_dir("/dev/fd").into_iter().flatten();
+    let numbers = listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    numbers.filter(|fd: &RawFd| *fd > 2).collect()
+}
+
+/// Marks descriptors to be closed by exec. They are not closed here: one of them is how the standard library learns
+/// that exec failed.
+#[expect(unsafe_code, reason = "the numbers have no owner that could be borrowed from")]
+pub(crate) fn close_on_exec(descriptors: &[RawFd]) {
+    for fd in descriptors {
+        // SAFETY: F_SETFD changes a flag of a descriptor and touches no memory; for a number that is not open it
+        // fails, which does not matter here. The call is async-signal-safe.
+        unsafe {
+            libc::fcntl(*fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+    }
+}

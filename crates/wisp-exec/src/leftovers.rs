@@ -1,0 +1,155 @@
+//! The processes of a command that are not its leader: finding them, and ending them.
+//!
+//! Most stay in the command's process group. One that called `setsid` has left it, but still has the command's mark
+//! in its environment (`WISP_COMMAND`), which Linux shows in /proc. Where there is no /proc, only the group is known.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::time::{Instant, sleep};
+
+use crate::{Cancel, LeftBehind};
+
+/// How long a process that was killed may take to be gone: one in the middle of a system call is not gone at once.
+const GONE: Duration = Duration::from_millis(500);
+
+/// What a command's processes are known by.
+#[derive(Debug, Clone)]
+pub(crate) struct Tag {
+    /// The command's own process, whose id is also that of its group and session.
+    pub(crate) leader: Pid,
+    /// The mark in its environment.
+    pub(crate) mark: String,
+}
+
+/// A process that belongs to a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) pid: i32,
+    pub(crate) name: String,
+}
+
+impl Tag {
+    /// Sends `signal` to everything of the command's that runs; a stopped process is woken to receive it. Errors are
+    /// not reported: a process that is gone is what was wanted, and one that is another user's stays.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let found = self.find();
+        for wanted in [signal, Signal::CONT] {
+            for process in &found {
+                send(process, self, wanted);
+            }
+        }
+    }
+
+    /// Ends everything of the command's that still runs: SIGTERM, and SIGKILL once `until` has passed or `cancel` was
+    /// pressed twice. Returns what there was.
+    pub(crate) async fn end(&self, until: Instant, cancel: &Cancel) -> Vec<LeftBehind> {
+        let found = self.find();
+        if found.is_empty() {
+            return Vec::new();
+        }
+        self.signal(Signal::TERM);
+        tokio::select! {
+            () = self.gone(until) => {}
+            () = cancel.killed() => {}
+        }
+        if !self.find().is_empty() {
+            self.signal(Signal::KILL);
+            self.gone(Instant::now() + GONE).await;
+        }
+        let remaining = self.find();
+        let left = found.into_iter().map(|process| LeftBehind {
+            ended: !remaining.contains(&process),
+            pid: process.pid,
+            name: process.name,
+        });
+        left.collect()
+    }
+
+    /// Waits until nothing of the command's runs, at most until `until`. There is no event to wait for: these are not
+    /// children of this process. It looks soon at first and then less often.
+    async fn gone(&self, until: Instant) {
+        let mut pause = Duration::from_millis(5);
+        while Instant::now() < until && !self.find().is_empty() {
+            sleep(pause.min(until - Instant::now())).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn send(process: &Found, _: &Tag, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(process.pid) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Tag {
+    /// The command's processes that run: of its group, its session, or with its mark.
+    pub(crate) fn find(&self) -> Vec<Found> {
+        let listed = std::fs::read_dir("/proc").into_iter().flatten();
+        let ids = listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        ids.filter_map(|pid| self.of_ours(pid)).collect()
+    }
+
+    fn of_ours(&self, pid: i32) -> Option<Found> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (name, state, [_, group, session]) = parsed(&stat)?;
+        let leader = self.leader.as_raw_nonzero().get();
+        let runs = !matches!(state, "Z" | "X");
+        let ours = runs && (group == leader || session == leader || self.is_marked(pid));
+        ours.then(|| Found {
+            pid,
+            name: name.to_owned(),
+        })
+    }
+
+    /// Another user's environment cannot be read, and is not ours.
+    fn is_marked(&self, pid: i32) -> bool {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        memchr::memmem::find(&environment, self.mark.as_bytes()).is_some()
+    }
+}
+
+/// The name, state, and parent, group and session from a line of `/proc/PID/stat`. The name is in parentheses and may
+/// hold any character, parentheses too.
+#[cfg(target_os = "linux")]
+fn parsed(stat: &str) -> Option<(&str, &str, [i32; 3])> {
+    let (before, after) = stat.rsplit_once(") ")?;
+    let name = before.split_once('(')?.1;
+    let mut fields = after.split(' ');
+    let state = fields.next()?;
+    let mut number = || fields.next()?.parse().ok();
+    Some((name, state, [number()?, number()?, number()?]))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(_: &Found, tag: &Tag, signal: Signal) {
+    let _ = rustix::process::kill_process_group(tag.leader, signal);
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Tag {
+    /// The command's process group as one, when it has a member.
+    pub(crate) fn find(&self) -> Vec<Found> {
+        let lives = rustix::process::test_kill_process_group(self.leader).is_ok();
+        let group = lives.then(|| Found {
+            pid: self.leader.as_raw_nonzero().get(),
+            name: "process group".to_owned(),
+        });
+        group.into_iter().collect()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = "12 (a) R 1) 2) S 1 7 8 0 -1 4194560";
+        assert_eq!(parsed(stat), Some(("a) R 1) 2", "S", [1, 7, 8])));
+        assert_eq!(parsed("12 (a) S 1 x 8"), None);
+    }
+}
