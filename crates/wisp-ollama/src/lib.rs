@@ -11,6 +11,8 @@
 //! - [`Error`] is everything that can go wrong, each with a hint for the person and a remedy for the program; every
 //!   text a server is known to answer with is a row of [`error::refusal::ROWS`].
 //! - [`ServerVersion`] says what this server can do and what must be kept in mind about it.
+//! - [`window`] chooses how large the window is to be, learns how many tokens some bytes are, and finds the cuts a
+//!   server does not report; [`thinking`] and [`recover`] put right what a server's parser left in the text.
 //! - [`Host`] reads `OLLAMA_HOST` as Ollama does.
 //!
 //! ```
@@ -40,12 +42,16 @@ pub mod message;
 pub mod models;
 pub mod ndjson;
 pub mod pull;
+pub mod recover;
 pub mod reply;
 pub mod request;
+mod schema;
 pub mod show;
 pub mod stream;
+pub mod thinking;
 mod tls;
 pub mod version;
+pub mod window;
 
 pub use client::{Client, KEY_HOST, MAX_BODY_BYTES, MAX_ERROR_BYTES, Timeouts};
 pub use error::{Error, Refusal, Refused, Remedy};

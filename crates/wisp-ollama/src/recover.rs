@@ -1,0 +1,302 @@
+//! Tool calls that a model wrote as text, under a strict rule.
+//!
+//! A parser on the server's side misses calls: a model writes its JSON without the tag the template looks for, or in
+//! another family's syntax. Such text is taken for calls only when the *whole* reply is one, every name is an offered
+//! tool and every set of arguments satisfies its schema. JSON is never mined out of prose: a reply that talks about a
+//! call must not run it. Recovered calls are subject to the same approval as any other.
+
+use serde_json::{Map, Value};
+
+use crate::message::ToolCall;
+use crate::request::ToolDefinition;
+use crate::schema::satisfies;
+
+const TOOL_CALL: (&str, &str) = ("<tool_call>", "</tool_call>");
+const FUNCTION: (&str, &str) = ("<function=", "</function>");
+const PARAMETER: (&str, &str) = ("<parameter=", "</parameter>");
+const MARKER: &str = "[TOOL_CALLS]";
+const ARGS: &str = "[ARGS]";
+const FENCE: &str = "```";
+
+/// The calls a reply consists of, or `None` when it is anything else. To be asked when tools were offered, no call
+/// came, and the reply is finished.
+///
+/// One JSON object (bare or fenced) is one call. In tags and in Mistral's form (`name[ARGS]{…}`) there may be
+/// several, with nothing but white space around them.
+pub fn calls_in(content: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
+    let text = content.trim();
+    let calls = tagged(text, offered)
+        .or_else(|| mistral(text, offered))
+        .or_else(|| Some(vec![json_call(unfenced(text), offered)?]))?;
+    Some(calls).filter(|calls| !calls.is_empty())
+}
+
+/// Whether the beginning of a reply could still become calls, so that it is better not shown yet.
+pub fn could_become_calls(beginning: &str, offered: &[ToolDefinition]) -> bool {
+    let seen = beginning.trim_start();
+    let may_open = |opener: &str| opener.starts_with(seen) || seen.starts_with(opener);
+    let fixed = ["{", TOOL_CALL.0, FUNCTION.0, MARKER];
+    fixed.into_iter().any(may_open)
+        || may_be_fenced(seen)
+        || offered
+            .iter()
+            .any(|tool| may_open(&format!("{}{ARGS}", tool.name)))
+}
+
+fn may_be_fenced(seen: &str) -> bool {
+    let Some(inside) = seen.strip_prefix(FENCE) else {
+        return FENCE.starts_with(seen);
+    };
+    match inside.split_once('\n') {
+        Some((label, body)) => {
+            let body = body.trim_start();
+            is_label(label.trim_end()) && (body.is_empty() || body.starts_with('{'))
+        }
+        None => {
+            inside.trim_end().is_empty() || LABELS.iter().any(|label| label.starts_with(inside.trim_end()))
+        }
+    }
+}
+
+const LABELS: [&str; 3] = ["json", "tool_call", ""];
+
+fn is_label(label: &str) -> bool {
+    LABELS.contains(&label)
+}
+
+/// What stands in a code fence, when the whole text is one.
+fn unfenced(text: &str) -> &str {
+    let inside = text
+        .strip_prefix(FENCE)
+        .and_then(|rest| rest.strip_suffix(FENCE))
+        .and_then(|rest| rest.split_once('\n'));
+    match inside {
+        Some((label, body)) if is_label(label.trim_end()) => body.trim(),
+        _ => text,
+    }
+}
+
+/// `{"name": …, "arguments": {…}}`, with `parameters` as the other name some models use, and nothing else in it.
+fn json_call(text: &str, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
+    object_call(object, offered)
+}
+
+fn object_call(mut object: Map<String, Value>, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    let arguments = object
+        .remove("arguments")
+        .or_else(|| object.remove("parameters"))?;
+    let Some(Value::String(name)) = object.remove("name") else {
+        return None;
+    };
+    let rest_is_known = object.keys().all(|key| key == "id" || key == "type");
+    rest_is_known.then(|| offered_call(&name, arguments, offered))?
+}
+
+/// A call of an offered tool whose arguments satisfy its schema.
+fn offered_call(name: &str, arguments: Value, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    let tool = offered.iter().find(|tool| tool.name == name)?;
+    match arguments {
+        Value::Object(map) if satisfies(&tool.parameters, &Value::Object(map.clone())) => {
+            Some(ToolCall::new(name, map))
+        }
+        _ => None,
+    }
+}
+
+/// `<tool_call>…</tool_call>` or `<function=…>…</function>`, one after the other.
+fn tagged(mut text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
+    let mut calls = Vec::new();
+    while !text.is_empty() {
+        let (inside, rest) = match between(text, TOOL_CALL) {
+            Some(found) => found,
+            None => function_block(text)?,
+        };
+        let inside = inside.trim();
+        let call = json_call(inside, offered).or_else(|| xml_call(inside, offered))?;
+        calls.push(call);
+        text = rest.trim_start();
+    }
+    Some(calls)
+}
+
+fn between<'a>(text: &'a str, (open, close): (&str, &str)) -> Option<(&'a str, &'a str)> {
+    text.strip_prefix(open)?.split_once(close)
+}
+
+/// A whole `<function=…>…</function>`, its tags kept, and what follows.
+fn function_block(text: &str) -> Option<(&str, &str)> {
+    let (_, rest) = between(text, FUNCTION)?;
+    Some(text.split_at(text.len() - rest.len()))
+}
+
+/// `<function=name><parameter=key>value</parameter>…</function>`: values are typed by the tool's schema.
+fn xml_call(text: &str, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    let inside = text.strip_prefix(FUNCTION.0)?.strip_suffix(FUNCTION.1)?;
+    let (name, mut body) = inside.split_once('>')?;
+    let tool = offered.iter().find(|tool| tool.name == name.trim())?;
+    let mut arguments = Map::new();
+    body = body.trim();
+    while !body.is_empty() {
+        let (parameter, rest) = between(body, PARAMETER)?;
+        let (key, value) = parameter.split_once('>')?;
+        let typed = xml_value(&tool.parameters, key.trim(), value)?;
+        arguments.insert(key.trim().to_owned(), typed);
+        body = rest.trim_start();
+    }
+    offered_call(&tool.name, Value::Object(arguments), offered)
+}
+
+/// A parameter's value: text as it stands but for one newline at each end, anything else as JSON.
+fn xml_value(schema: &Value, key: &str, text: &str) -> Option<Value> {
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let property = schema.get("properties")?.get(key)?;
+    let as_text = Value::String(text.to_owned());
+    if satisfies(property, &as_text) {
+        return Some(as_text);
+    }
+    serde_json::from_str(text.trim()).ok()
+}
+
+/// `name[ARGS]{…}` once or more, or a list of calls, behind an optional `[TOOL_CALLS]`.
+fn mistral(text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
+    let marked = text.strip_prefix(MARKER);
+    let mut text = marked.unwrap_or(text).trim_start();
+    if marked.is_some() && text.starts_with('[') {
+        let list: Vec<Map<String, Value>> = serde_json::from_str(text).ok()?;
+        return list
+            .into_iter()
+            .map(|object| object_call(object, offered))
+            .collect();
+    }
+    let mut calls = Vec::new();
+    while !text.is_empty() {
+        text = text.strip_prefix(MARKER).unwrap_or(text);
+        let (name, rest) = text.split_once(ARGS)?;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let arguments = values.next()?.ok()?;
+        calls.push(offered_call(name.trim(), arguments, offered)?);
+        text = rest.get(values.byte_offset()..)?.trim_start();
+    }
+    Some(calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{calls_in, could_become_calls};
+    use crate::request::ToolDefinition;
+    use serde_json::json;
+
+    fn offered() -> Vec<ToolDefinition> {
+        let tool = |name: &str, parameters| ToolDefinition {
+            name: name.into(),
+            description: String::new(),
+            parameters,
+        };
+        let path = json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string"}, "depth": {"type": "integer"}, "all": {"type": "boolean"}}});
+        vec![
+            tool("list_dir", path),
+            tool("now", json!({"type": "object", "properties": {}})),
+        ]
+    }
+
+    fn names(text: &str) -> Option<Vec<String>> {
+        Some(
+            calls_in(text, &offered())?
+                .into_iter()
+                .map(|call| call.name)
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn a_reply_that_is_nothing_but_a_call_is_one() {
+        for text in [
+            r#"{"name": "list_dir", "arguments": {"path": "src"}}"#,
+            r#"{"name": "list_dir", "parameters": {"path": "src"}, "type": "function"}"#,
+            "```json\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}\n```",
+            "\n```\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}\n```\n",
+            r#"<tool_call>{"name": "list_dir", "arguments": {"path": "src"}}</tool_call>"#,
+            "<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>",
+            "<tool_call>\n<function=list_dir><parameter=path>src</parameter></function>\n</tool_call>",
+            r#"list_dir[ARGS]{"path": "src"}"#,
+            r#"[TOOL_CALLS]list_dir[ARGS]{"path": "src"}"#,
+            r#"[TOOL_CALLS] [{"name": "list_dir", "arguments": {"path": "src"}}]"#,
+        ] {
+            let calls = calls_in(text, &offered()).expect(text);
+            assert_eq!((calls.len(), calls[0].name.as_str()), (1, "list_dir"), "{text}");
+            assert_eq!(calls[0].arguments["path"], "src", "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_may_hold_several() {
+        let two = "<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>\n<tool_call>{\"name\":\"list_dir\",\"arguments\":{\"path\":\".\"}}</tool_call>";
+        assert_eq!(names(two), Some(vec!["now".into(), "list_dir".into()]));
+        let two = "[TOOL_CALLS]now[ARGS]{}[TOOL_CALLS]list_dir[ARGS]{\"path\":\"[ARGS]\"}";
+        assert_eq!(names(two), Some(vec!["now".into(), "list_dir".into()]));
+    }
+
+    #[test]
+    fn anything_else_is_a_reply() {
+        for text in [
+            "",
+            "{}",
+            "Call this: {\"name\": \"now\", \"arguments\": {}}",
+            "{\"name\": \"now\", \"arguments\": {}} as you asked",
+            "{\"name\": \"now\", \"arguments\": {}}{\"name\": \"now\", \"arguments\": {}}",
+            r#"{"name": "rm", "arguments": {}}"#,
+            r#"{"name": "now", "arguments": {"extra": 1}}"#,
+            r#"{"name": "now", "arguments": "{}"}"#,
+            r#"{"name": "now", "arguments": [1]}"#,
+            r#"{"name": "now"}"#,
+            r#"{"name": "now", "arguments": {}, "version": "1.0"}"#,
+            r#"{"name": "list_dir", "arguments": {}}"#,
+            r#"{"name": "list_dir", "arguments": {"path": 3}}"#,
+            r#"[{"name": "now", "arguments": {}}]"#,
+            "```rust\n{\"name\": \"now\", \"arguments\": {}}\n```",
+            "<tool_call>{\"name\": \"now\", \"arguments\": {}}</tool_call> done",
+            "<tool_call>{\"name\": \"now\", \"arguments\": {}}",
+            "<function=list_dir><parameter=path>x</parameter><parameter=depth>two</parameter></function>",
+            "use now[ARGS]{} for the time",
+            "now[ARGS]{} is the form",
+        ] {
+            assert_eq!(names(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_in_tags_are_typed_by_the_schema() {
+        let text = "<function=list_dir>\n<parameter=path>\n12\n</parameter>\n<parameter=depth>\n3\n</parameter>\n<parameter=all>true</parameter></function>";
+        let calls = calls_in(text, &offered()).expect("a call");
+        assert_eq!(
+            serde_json::Value::Object(calls[0].arguments.clone()),
+            json!({"path": "12", "depth": 3, "all": true})
+        );
+    }
+
+    #[test]
+    fn a_beginning_is_held_only_while_it_could_be_a_call() {
+        for (text, held) in [
+            ("", true),
+            ("{\"na", true),
+            ("<tool", true),
+            ("list_di", true),
+            ("list_dir[ARGS]{", true),
+            ("```", true),
+            ("```js", true),
+            ("```json\n", true),
+            ("```json\n{", true),
+            ("```json\n[", false),
+            ("```rust", false),
+            ("``", true),
+            ("[TOOL", true),
+            ("The", false),
+            ("list the", false),
+        ] {
+            assert_eq!(could_become_calls(text, &offered()), held, "{text:?}");
+        }
+    }
+}

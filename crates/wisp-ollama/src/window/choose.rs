@@ -1,0 +1,232 @@
+//! Which window a conversation gets, and why: a configured one, else the one the model is loaded with, else one sized
+//! from memory. The choice is made once: another `num_ctx` in mid-conversation would reload the model.
+
+use std::fmt;
+
+use super::SLACK;
+use super::size::{FLOOR, Sized};
+
+/// What is known when a window is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// A configured window for this very model.
+    pub for_model: Option<u64>,
+    /// A configured window for all models.
+    pub for_all: Option<u64>,
+    /// The window the model is loaded with now (`/api/ps`).
+    pub loaded: Option<u64>,
+    /// Tokens the model was trained for (`/api/show`).
+    pub trained: Option<u64>,
+    /// A window sized from memory.
+    pub sized: Option<Sized>,
+    /// Whether the model runs on another machine, where this one's memory says nothing.
+    pub remote: bool,
+}
+
+/// Why a window is what it is. Displayed as a note that can be shown beside the figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Configured for this model; `cut` when the trained length was less.
+    ForModel {
+        /// Whether the trained length cut it.
+        cut: bool,
+    },
+    /// Configured for all models.
+    ForAll {
+        /// Whether the trained length cut it.
+        cut: bool,
+    },
+    /// The model is loaded with it, and another would reload it.
+    Loaded,
+    /// Sized from memory.
+    Memory(Sized),
+    /// All the model was trained for, since it runs elsewhere.
+    Remote,
+    /// Nothing is known.
+    Default,
+}
+
+impl Reason {
+    /// One or two words for a table's column.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::ForModel { .. } => "model config",
+            Self::ForAll { .. } => "config",
+            Self::Loaded => "server",
+            Self::Memory(_) => "memory",
+            Self::Remote => "model",
+            Self::Default => "default",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ForModel { cut: false } => f.write_str("configured for this model"),
+            Self::ForAll { cut: false } => f.write_str("configured"),
+            Self::ForModel { cut: true } | Self::ForAll { cut: true } => {
+                f.write_str("configured larger, cut to what the model was trained for")
+            }
+            Self::Loaded => f.write_str("the model is loaded with it; another would reload it"),
+            Self::Memory(sized) => write_sized(f, sized),
+            Self::Remote => f.write_str("what the model was trained for; it runs on another machine"),
+            Self::Default => f.write_str("the model does not say what it needs"),
+        }
+    }
+}
+
+/// As `24,576 of 131,072: 9.2 GiB of a 9.8 GiB budget`.
+fn write_sized(f: &mut fmt::Formatter<'_>, sized: &Sized) -> fmt::Result {
+    let (window, maximum) = (grouped(sized.window), grouped(sized.maximum));
+    let (need, budget) = (gib(sized.need), gib(sized.budget));
+    write!(f, "{window} of {maximum}: {need} GiB of a {budget} GiB budget")?;
+    if sized.fits {
+        return Ok(());
+    }
+    f.write_str(", which is not enough")
+}
+
+/// Chooses the window, in tokens, and says why.
+pub fn choose(known: &Choice) -> (u64, Reason) {
+    let trained = known.trained.filter(|trained| *trained > 0).unwrap_or(u64::MAX);
+    if let Some(window) = known.for_model.filter(|window| *window > 0) {
+        return (
+            window.min(trained),
+            Reason::ForModel {
+                cut: window > trained,
+            },
+        );
+    }
+    if let Some(window) = known.for_all.filter(|window| *window > 0) {
+        return (
+            window.min(trained),
+            Reason::ForAll {
+                cut: window > trained,
+            },
+        );
+    }
+    if let Some(window) = known.loaded.filter(|window| *window >= FLOOR) {
+        return (window.min(trained), Reason::Loaded);
+    }
+    match known.sized {
+        _ if known.remote && trained < u64::MAX => (trained, Reason::Remote),
+        Some(sized) if !known.remote => (sized.window.min(trained), Reason::Memory(sized)),
+        _ => (FLOOR.min(trained), Reason::Default),
+    }
+}
+
+/// The most tokens to be generated: what was wished for, but never so many that the window could overflow while the
+/// estimate of the prompt holds, and never fewer than one, since zero means "unlimited".
+pub fn num_predict(window: u64, prompt: u64, wished: Option<u64>) -> u64 {
+    let room = window.saturating_sub(prompt).saturating_sub(SLACK);
+    wished.map_or(room, |wished| wished.min(room)).max(1)
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Gibibytes with one decimal.
+fn gib(bytes: u64) -> String {
+    let tenths = (u128::from(bytes) * 10 + (1 << 29)) >> 30;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, Reason, choose, gib, grouped, num_predict};
+    use crate::window::shape::{Cost, Layers};
+    use crate::window::size::Sized;
+
+    fn sized(window: u64) -> Sized {
+        Sized {
+            window,
+            maximum: 131_072,
+            need: 9_910_000_000,
+            budget: 10_522_669_875,
+            fits: true,
+            cost: Cost {
+                per_token: 1,
+                sliding_per_token: 0,
+                sliding_tokens: 0,
+                fixed: 0,
+                buffers: 0,
+                layers: Layers::Plain,
+                drafts: false,
+            },
+        }
+    }
+
+    fn all() -> Choice {
+        Choice {
+            for_model: Some(10_000),
+            for_all: Some(20_000),
+            loaded: Some(30_000),
+            trained: Some(131_072),
+            sized: Some(sized(24_576)),
+            remote: false,
+        }
+    }
+
+    #[test]
+    fn the_order_is_configured_loaded_sized_default() {
+        let mut known = all();
+        assert_eq!(choose(&known), (10_000, Reason::ForModel { cut: false }));
+        known.for_model = None;
+        assert_eq!(choose(&known), (20_000, Reason::ForAll { cut: false }));
+        known.for_all = None;
+        assert_eq!(choose(&known), (30_000, Reason::Loaded));
+        known.loaded = Some(8192);
+        assert_eq!(choose(&known), (8192, Reason::Loaded));
+        known.loaded = Some(8191);
+        assert_eq!(choose(&known), (24_576, Reason::Memory(sized(24_576))));
+        known.remote = true;
+        assert_eq!(choose(&known), (131_072, Reason::Remote));
+        assert_eq!(choose(&Choice::default()), (8192, Reason::Default));
+    }
+
+    #[test]
+    fn the_trained_length_caps_every_choice() {
+        let mut known = Choice {
+            trained: Some(8000),
+            ..all()
+        };
+        assert_eq!(choose(&known), (8000, Reason::ForModel { cut: true }));
+        known.for_model = None;
+        known.for_all = None;
+        assert_eq!(choose(&known), (8000, Reason::Loaded));
+        known.loaded = None;
+        assert_eq!(choose(&known).0, 8000);
+        known.sized = None;
+        assert_eq!(choose(&known), (8000, Reason::Default));
+    }
+
+    #[test]
+    fn the_reason_can_be_shown() {
+        let note = Reason::Memory(sized(24_576)).to_string();
+        assert_eq!(note, "24,576 of 131,072: 9.2 GiB of a 9.8 GiB budget");
+        assert_eq!(
+            (grouped(999), grouped(1000), grouped(1_048_576)),
+            ("999".into(), "1,000".into(), "1,048,576".into())
+        );
+        assert_eq!((gib(1 << 30), gib(0)), ("1.0".into(), "0.0".into()));
+    }
+
+    #[test]
+    fn a_reply_never_overflows_the_window_and_is_never_unlimited() {
+        assert_eq!(num_predict(8192, 1000, None), 6936);
+        assert_eq!(num_predict(8192, 1000, Some(500)), 500);
+        assert_eq!(num_predict(8192, 7935, None), 1);
+        assert_eq!(num_predict(8192, 9000, Some(500)), 1);
+        assert_eq!(num_predict(8192, 0, Some(0)), 1);
+    }
+}

@@ -1,0 +1,19 @@
+//! The window: how large it is to be, how full it is, and whether the server cut what it was sent.
+//!
+//! All of it is arithmetic on values handed in; nothing here asks a server or looks at the machine. The rules are
+//! ADR 0043's (sizing `num_ctx` from memory) and the detector for cuts that a server does not report.
+
+pub mod choose;
+pub mod cut;
+pub mod estimate;
+pub mod shape;
+pub mod size;
+
+pub use choose::{Choice, Reason, choose, num_predict};
+pub use cut::{Observation, SilentCut, silent_cut};
+pub use estimate::{Ratio, Ratios};
+pub use shape::{Cost, Layers};
+pub use size::{FLOOR, Memory, Sized, size};
+
+/// Tokens left free at the end of a window: one engine refuses a prompt of exactly the window's size.
+pub const SLACK: u64 = 256;
