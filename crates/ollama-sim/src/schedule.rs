@@ -1,0 +1,402 @@
+//! Runners: loading, queueing, keeping alive, and the cache of the last prompt.
+//!
+//! A model has one slot. Requests for it wait in order without a byte; the one that has the slot loads the model
+//! if it is absent, expired, or loaded with other load-time options. The slot holds the tokens of the last
+//! prompt and reply, and the next prompt reuses the prefix they share.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedMutexGuard, watch};
+
+use crate::clock::Clock;
+use crate::decode::KeepAlive;
+use crate::model::Model;
+use crate::window::Window;
+
+/// How long a model stays when nobody says otherwise.
+const KEEP: KeepAlive = KeepAlive::For(Duration::from_mins(5));
+/// What finding a loaded runner takes.
+const FIND: Duration = Duration::from_micros(1500);
+
+/// What happened to requests and models, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Loads that ended well.
+    pub loads: u32,
+    /// Of those, loads that replaced the same model with other options.
+    pub reloads: u32,
+    /// Models dropped: expired, asked to go, evicted or crashed.
+    pub unloads: u32,
+    /// Clients that went while their request waited.
+    pub left_queue: u32,
+    /// Clients that went while the model loaded, which aborted the load.
+    pub left_load: u32,
+    /// Clients that went while the model replied.
+    pub left_reply: u32,
+    /// Requests refused because too many waited.
+    pub refused: u32,
+}
+
+/// A runner's launch options; a request with others loads the model again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Launch {
+    pub(crate) window: Window,
+    /// The other load-time options.
+    pub(crate) options: String,
+    /// Set where `shift` is a launch option.
+    pub(crate) shift: Option<bool>,
+}
+
+/// A loaded model, as `/api/ps` shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) launch: Launch,
+    keep: KeepAlive,
+    last_used: Duration,
+    busy: bool,
+}
+
+impl Loaded {
+    /// The moment it will be dropped; `None` is never.
+    pub(crate) fn expires(&self) -> Option<Duration> {
+        match self.keep {
+            KeepAlive::Forever => None,
+            KeepAlive::Now => Some(self.last_used),
+            KeepAlive::For(d) => Some(self.last_used + d),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Runner {
+    slot: Arc<tokio::sync::Mutex<Vec<u64>>>,
+    loaded: Option<Loaded>,
+    loading: Option<Window>,
+}
+
+/// Why no runner was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoRunner {
+    /// Too many requests wait: 503.
+    Busy,
+    /// The load failed with this text: 500.
+    Load(String),
+}
+
+/// All runners of a server.
+#[derive(Clone)]
+pub(crate) struct Scheduler(Arc<Inner>);
+
+struct Inner {
+    clock: Clock,
+    max_queue: usize,
+    max_loaded: usize,
+    state: Mutex<State>,
+    /// How many loads are going on.
+    loads: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct State {
+    runners: BTreeMap<String, Runner>,
+    waiting: usize,
+    counters: Counters,
+}
+
+/// The slot of a loaded model. Dropping it frees the slot and starts the idle time.
+pub(crate) struct Lease {
+    scheduler: Scheduler,
+    model: String,
+    slot: Option<OwnedMutexGuard<Vec<u64>>>,
+    keep: Option<KeepAlive>,
+    /// Queue wait and load.
+    pub(crate) load: Duration,
+    /// Whether this request loaded the model.
+    pub(crate) loaded: bool,
+    finished: bool,
+}
+
+impl Scheduler {
+    pub(crate) fn new(clock: Clock, max_queue: usize, max_loaded: usize) -> Self {
+        let loads = watch::Sender::new(0);
+        Self(Arc::new(Inner {
+            clock,
+            max_queue,
+            max_loaded,
+            state: Mutex::default(),
+            loads,
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.state().counters
+    }
+
+    /// Ends when no model is loading.
+    pub(crate) async fn loads_over(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.0.loads.subscribe().wait_for(|n| *n == 0).await;
+    }
+
+    /// Drops the models whose time is up, then lists the others by name: loaded, or still loading (`None`).
+    pub(crate) fn list(&self) -> Vec<(String, Window, Option<Loaded>)> {
+        let mut state = self.state();
+        self.expire(&mut state);
+        let rows = state.runners.iter().filter_map(|(name, runner)| {
+            let window = runner
+                .loading
+                .or(runner.loaded.as_ref().map(|l| l.launch.window))?;
+            Some((name.clone(), window, runner.loaded.clone()))
+        });
+        rows.collect()
+    }
+
+    fn expire(&self, state: &mut State) {
+        let now = self.0.clock.now();
+        let State {
+            runners, counters, ..
+        } = state;
+        for runner in runners.values_mut() {
+            let over = |l: &Loaded| !l.busy && l.expires().is_some_and(|end| end <= now);
+            if runner.loaded.as_ref().is_some_and(over) {
+                runner.loaded = None;
+                counters.unloads += 1;
+            }
+        }
+    }
+
+    /// Drops a model now; whether it was loaded.
+    pub(crate) fn unload(&self, model: &str) -> bool {
+        let mut state = self.state();
+        let was = state
+            .runners
+            .get_mut(model)
+            .and_then(|r| r.loaded.take())
+            .is_some();
+        state.counters.unloads += u32::from(was);
+        was
+    }
+
+    /// Waits for the model's slot, loading the model when needed.
+    pub(crate) async fn acquire(
+        &self,
+        model: &Model,
+        launch: Launch,
+        keep: Option<KeepAlive>,
+    ) -> Result<Lease, NoRunner> {
+        let arrived = self.0.clock.now();
+        let waiting = Waiting::enter(self, &model.name)?;
+        let slot = Arc::clone(&waiting.slot).lock_owned().await;
+        waiting.leave();
+        let loaded = self.load_if_needed(model, launch, keep).await?;
+        let mut lease = Lease {
+            scheduler: self.clone(),
+            model: model.name.clone(),
+            slot: Some(slot),
+            keep,
+            load: self.0.clock.now().saturating_sub(arrived) + FIND,
+            loaded,
+            finished: false,
+        };
+        if loaded && let Some(slot) = &mut lease.slot {
+            slot.clear();
+        }
+        Ok(lease)
+    }
+
+    /// Whether a load was needed.
+    async fn load_if_needed(
+        &self,
+        model: &Model,
+        launch: Launch,
+        keep: Option<KeepAlive>,
+    ) -> Result<bool, NoRunner> {
+        if self.take_loaded(&model.name, &launch) {
+            return Ok(false);
+        }
+        let loading = Loading::enter(self, &model.name, launch.window);
+        self.0.clock.sleep(Duration::from_millis(model.load_ms)).await;
+        loading.leave();
+        if let Some(text) = &model.load_error {
+            return Err(NoRunner::Load(text.clone()));
+        }
+        let mut state = self.state();
+        state.counters.loads += 1;
+        let now = self.0.clock.now();
+        if let Some(runner) = state.runners.get_mut(&model.name) {
+            let keep = keep.unwrap_or(KEEP);
+            runner.loaded = Some(Loaded {
+                launch,
+                keep,
+                last_used: now,
+                busy: true,
+            });
+        }
+        self.evict(&mut state, &model.name);
+        Ok(true)
+    }
+
+    /// Marks the model busy if it is loaded as wanted; drops it if it is loaded otherwise.
+    fn take_loaded(&self, name: &str, launch: &Launch) -> bool {
+        let mut state = self.state();
+        self.expire(&mut state);
+        let State {
+            runners, counters, ..
+        } = &mut *state;
+        let Some(runner) = runners.get_mut(name) else {
+            return false;
+        };
+        match &mut runner.loaded {
+            Some(loaded) if loaded.launch == *launch => {
+                loaded.busy = true;
+                true
+            }
+            Some(_) => {
+                runner.loaded = None;
+                counters.reloads += 1;
+                counters.unloads += 1;
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Drops the idle models used longest ago while there are too many.
+    fn evict(&self, state: &mut State, keep: &str) {
+        loop {
+            let loaded = state.runners.iter().filter(|(_, r)| r.loaded.is_some()).count();
+            let idle = state
+                .runners
+                .iter_mut()
+                .filter(|(name, r)| name.as_str() != keep && r.loaded.as_ref().is_some_and(|l| !l.busy));
+            let oldest = idle.min_by_key(|(_, r)| r.loaded.as_ref().map(|l| l.last_used));
+            match oldest {
+                Some((_, runner)) if loaded > self.0.max_loaded => {
+                    runner.loaded = None;
+                    state.counters.unloads += 1;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A request in the queue; dropping it unfinished is a client that left.
+struct Waiting<'s> {
+    scheduler: &'s Scheduler,
+    slot: Arc<tokio::sync::Mutex<Vec<u64>>>,
+    left: bool,
+}
+
+impl<'s> Waiting<'s> {
+    fn enter(scheduler: &'s Scheduler, model: &str) -> Result<Self, NoRunner> {
+        let mut state = scheduler.state();
+        let slot = Arc::clone(&state.runners.entry(model.to_owned()).or_default().slot);
+        if slot.try_lock().is_err() && state.waiting >= scheduler.0.max_queue {
+            state.counters.refused += 1;
+            return Err(NoRunner::Busy);
+        }
+        state.waiting += 1;
+        drop(state);
+        Ok(Self {
+            scheduler,
+            slot,
+            left: true,
+        })
+    }
+
+    fn leave(mut self) {
+        self.left = false;
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.scheduler.state();
+        state.waiting -= 1;
+        state.counters.left_queue += u32::from(self.left);
+    }
+}
+
+/// A load going on; dropping it unfinished aborts the load.
+struct Loading<'s> {
+    scheduler: &'s Scheduler,
+    model: String,
+    left: bool,
+}
+
+impl<'s> Loading<'s> {
+    fn enter(scheduler: &'s Scheduler, model: &str, window: Window) -> Self {
+        if let Some(runner) = scheduler.state().runners.get_mut(model) {
+            runner.loading = Some(window);
+        }
+        scheduler.0.loads.send_modify(|n| *n += 1);
+        Self {
+            scheduler,
+            model: model.to_owned(),
+            left: true,
+        }
+    }
+
+    fn leave(mut self) {
+        self.left = false;
+    }
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        let mut state = self.scheduler.state();
+        state.counters.left_load += u32::from(self.left);
+        if let Some(runner) = state.runners.get_mut(&self.model) {
+            runner.loading = None;
+        }
+        self.scheduler.0.loads.send_modify(|n| *n -= 1);
+    }
+}
+
+impl Lease {
+    /// How many tokens of the prompt are in the slot already: the common prefix, but never all of it.
+    pub(crate) fn reuse(&self, prompt: &[u64]) -> usize {
+        let held = self.slot.as_deref().map_or(&[][..], Vec::as_slice);
+        let common = held.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        common.min(prompt.len().saturating_sub(1))
+    }
+
+    /// Puts the tokens into the slot.
+    pub(crate) fn hold(&mut self, tokens: Vec<u64>) {
+        if let Some(slot) = &mut self.slot {
+            **slot = tokens;
+        }
+    }
+
+    /// The reply ended, in whatever way the server meant it to.
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// The runner died.
+    pub(crate) fn crash(&mut self) {
+        self.hold(Vec::new());
+        self.scheduler.unload(&self.model);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut state = self.scheduler.state();
+        state.counters.left_reply += u32::from(!self.finished);
+        let now = self.scheduler.0.clock.now();
+        if let Some(loaded) = state.runners.get_mut(&self.model).and_then(|r| r.loaded.as_mut()) {
+            loaded.busy = false;
+            loaded.last_used = now;
+            loaded.keep = self.keep.unwrap_or(loaded.keep);
+        }
+        self.scheduler.expire(&mut state);
+    }
+}
