@@ -37,7 +37,10 @@ fn calls(server: &Server, question: &str) -> Vec<(String, Value)> {
     let calls = chat(server, &body).calls();
     let pair = |c: &Value| {
         (
-            c["function"]["name"].as_str().unwrap().to_owned(),
+            c["function"]["name"]
+                .as_str()
+                .expect("a call has a name")
+                .to_owned(),
             c["function"]["arguments"].clone(),
         )
     };

@@ -3,7 +3,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "test code outside a test function"
+    clippy::needless_pass_by_value,
+    reason = "test code, called with literals"
 )]
 
 use std::io::{Read, Write};
@@ -15,35 +16,35 @@ use serde_json::{Value, json};
 
 /// One response, as bytes came.
 #[derive(Clone, Debug, Default)]
-pub struct Response {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
     /// The chunks of a chunked body; one for any other.
-    pub chunks: Vec<Vec<u8>>,
-    pub body: Vec<u8>,
+    pub(crate) chunks: Vec<Vec<u8>>,
+    pub(crate) body: Vec<u8>,
     /// Whether the body ended as it should.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Everything, raw.
-    pub raw: Vec<u8>,
+    pub(crate) raw: Vec<u8>,
 }
 
 impl Response {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(n, _)| n.eq_ignore_ascii_case(name))
             .map(|(_, v)| v.as_str())
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).expect("a body is UTF-8")
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         let text = self.text();
         text.lines()
             .filter(|l| !l.trim().is_empty())
@@ -51,20 +52,20 @@ impl Response {
             .collect()
     }
 
-    pub fn last(&self) -> Value {
+    pub(crate) fn last(&self) -> Value {
         self.lines().pop().expect("a stream has a line")
     }
 
-    pub fn error(&self) -> String {
+    pub(crate) fn error(&self) -> String {
         self.last()["error"].as_str().unwrap_or_default().to_owned()
     }
 
     /// All content joined.
-    pub fn content(&self) -> String {
+    pub(crate) fn content(&self) -> String {
         self.joined("content")
     }
 
-    pub fn thinking(&self) -> String {
+    pub(crate) fn thinking(&self) -> String {
         self.joined("thinking")
     }
 
@@ -75,7 +76,7 @@ impl Response {
             .collect()
     }
 
-    pub fn calls(&self) -> Vec<Value> {
+    pub(crate) fn calls(&self) -> Vec<Value> {
         let lines = self.lines();
         let calls = lines
             .iter()
@@ -85,7 +86,13 @@ impl Response {
 }
 
 /// Opens a connection and sends a request; `close` asks the server to close it.
-pub fn send(server: &Server, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+pub(crate) fn send(
+    server: &Server,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let has_host = headers.iter().any(|(n, _)| n.eq_ignore_ascii_case("host"));
@@ -106,7 +113,7 @@ pub fn send(server: &Server, method: &str, path: &str, headers: &[(&str, &str)],
 }
 
 /// Reads the response to its end, or to where it was lost.
-pub fn receive(mut stream: TcpStream) -> Response {
+pub(crate) fn receive(mut stream: TcpStream) -> Response {
     let mut raw = Vec::new();
     let mut buffer = [0; 16384];
     while let Ok(n) = stream.read(&mut buffer) {
@@ -180,20 +187,20 @@ fn chunks(mut rest: &[u8]) -> (Vec<Vec<u8>>, bool) {
     }
 }
 
-pub fn post(server: &Server, path: &str, body: &Value) -> Response {
+pub(crate) fn post(server: &Server, path: &str, body: &Value) -> Response {
     receive(send(server, "POST", path, &[], body.to_string().as_bytes()))
 }
 
-pub fn get(server: &Server, path: &str) -> Response {
+pub(crate) fn get(server: &Server, path: &str) -> Response {
     receive(send(server, "GET", path, &[], b""))
 }
 
-pub fn chat(server: &Server, body: &Value) -> Response {
+pub(crate) fn chat(server: &Server, body: &Value) -> Response {
     post(server, "/api/chat", body)
 }
 
 /// A chat request of one user message, with more fields.
-pub fn ask(model: &str, text: &str, more: Value) -> Value {
+pub(crate) fn ask(model: &str, text: &str, more: Value) -> Value {
     let mut body = json!({"model": model, "messages": [{"role": "user", "content": text}]});
     for (name, value) in more.as_object().expect("more fields are an object") {
         body[name] = value.clone();
@@ -202,7 +209,7 @@ pub fn ask(model: &str, text: &str, more: Value) -> Value {
 }
 
 /// A tool of one required string parameter.
-pub fn tool(name: &str, parameter: &str) -> Value {
+pub(crate) fn tool(name: &str, parameter: &str) -> Value {
     json!({"type": "function", "function": {"name": name, "description": "",
         "parameters": {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}}})
 }
