@@ -330,3 +330,45 @@ pub(crate) fn innermost(cause: &reqwest::Error) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Client;
+    use crate::host::Host;
+
+    fn authorization(host: &str, key: &str) -> Option<String> {
+        let client = Client::new(Host::parse(host).expect("an address")).expect("a client");
+        let request = client
+            .with_api_key(key)
+            .get("/api/tags")
+            .build()
+            .expect("a request");
+        let header = request.headers().get("authorization")?;
+        Some(header.to_str().expect("text").to_owned())
+    }
+
+    #[test]
+    fn the_key_goes_to_its_own_host_over_tls_and_nowhere_else() {
+        assert_eq!(
+            authorization("https://ollama.com", " k\n"),
+            Some("Bearer k".to_owned())
+        );
+        assert_eq!(authorization("ollama.com", "k"), Some("Bearer k".to_owned()));
+        for host in [
+            "http://ollama.com",
+            "https://ollama.com.example.com",
+            "https://www.ollama.com",
+            "https://example.com",
+            "127.0.0.1",
+        ] {
+            assert_eq!(authorization(host, "k"), None, "{host}");
+        }
+        assert_eq!(authorization("https://ollama.com", "  "), None);
+    }
+
+    #[test]
+    fn the_key_is_never_printed() {
+        let client = Client::new(Host::parse("ollama.com").expect("an address")).expect("a client");
+        assert!(!format!("{:?}", client.with_api_key("hushhush")).contains("hushhush"));
+    }
+}

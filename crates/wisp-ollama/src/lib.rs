@@ -13,6 +13,7 @@
 //! - [`ServerVersion`] says what this server can do and what must be kept in mind about it.
 //! - [`window`] chooses how large the window is to be, learns how many tokens some bytes are, and finds the cuts a
 //!   server does not report; [`thinking`] and [`recover`] put right what a server's parser left in the text.
+//! - [`adapt`] says what of a wish this server and this model can be sent.
 //! - [`Host`] reads `OLLAMA_HOST` as Ollama does.
 //!
 //! ```
@@ -34,6 +35,7 @@
 //! Nothing but the given server is contacted: no proxy for addresses of one's own network, no redirect followed, and
 //! the key of `OLLAMA_API_KEY` goes to `https://ollama.com` only.
 
+pub mod adapt;
 mod client;
 pub mod error;
 pub mod host;
@@ -62,5 +64,5 @@ pub use pull::{PullLine, PullProgress, PullStream};
 pub use reply::{ChatLine, Done, DoneReason, Metrics, Reply};
 pub use request::{ChatRequest, KeepAlive, Options, Think, ToolDefinition, Tools};
 pub use show::{ModelInfo, PerLayer, Show};
-pub use stream::{ChatStream, MAX_REPLY_BYTES};
+pub use stream::{ChatStream, MAX_REPLY_BYTES, read_line};
 pub use version::{Era, Feature, Quirk, ServerVersion};

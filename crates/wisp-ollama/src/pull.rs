@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::{Error, Refusal};
 use crate::lenient;
 use crate::models::text;
-use crate::stream::LineStream;
+use crate::stream::{LineStream, parse};
 
 /// One line of a download.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -77,7 +77,7 @@ impl PullStream {
         };
         match self.lines.error_in(&bytes) {
             Some(error) => Err(error),
-            None => self.lines.parse(&bytes),
+            None => parse(&self.lines.host, &bytes),
         }
     }
 }

@@ -44,9 +44,7 @@ impl ChatStream {
         }
         let line = match self.lines.next().await {
             Ok(Some(bytes)) => self.read(&bytes),
-            Ok(None) => Err(Error::Unfinished {
-                partial: Box::new(self.reply.clone()),
-            }),
+            Ok(None) => Err(self.unfinished()),
             Err(error) => Err(error),
         };
         if let Ok(line) = &line {
@@ -66,15 +64,20 @@ impl ChatStream {
         while let Some(line) = self.next().await {
             line?;
         }
+        if self.reply.done.is_none() {
+            return Err(self.unfinished());
+        }
         Ok(self.reply.clone())
     }
 
-    fn read(&mut self, bytes: &Bytes) -> Result<ChatLine, Error> {
-        let wire: WireLine = self.lines.parse(bytes)?;
-        if !wire.is_reply() {
-            return Err(Error::from_body(&self.lines.host, 200, bytes));
+    fn unfinished(&self) -> Error {
+        Error::Unfinished {
+            partial: Box::new(self.reply.clone()),
         }
-        let line = ChatLine::from(wire);
+    }
+
+    fn read(&mut self, bytes: &Bytes) -> Result<ChatLine, Error> {
+        let line = read_line(&self.lines.host, bytes)?;
         // A call is measured by its line: its arguments are the line, but for a hundred bytes.
         let calls = if line.tool_calls.is_empty() {
             0
@@ -91,6 +94,27 @@ impl ChatStream {
     }
 }
 
+/// Reads one line of a chat stream: a part of a reply, or the error it reports. `host` is for the error's words.
+pub fn read_line(host: &str, line: &[u8]) -> Result<ChatLine, Error> {
+    let wire: WireLine = parse(host, line)?;
+    if wire.is_reply() {
+        return Ok(ChatLine::from(wire));
+    }
+    Err(Error::from_body(host, 200, line))
+}
+
+/// Reads one line's JSON; text that is no object at all is not Ollama's.
+pub(crate) fn parse<T: DeserializeOwned>(host: &str, line: &[u8]) -> Result<T, Error> {
+    if line.first() != Some(&b'{') {
+        return Err(Error::NotOllama {
+            host: host.to_owned(),
+            status: 200,
+            excerpt: excerpt(&String::from_utf8_lossy(line)),
+        });
+    }
+    serde_json::from_slice(line).map_err(|cause| Error::unreadable(&cause, line))
+}
+
 /// The lines of a streamed answer, each within the bound, with the allowed silence between chunks.
 #[derive(Debug)]
 pub(crate) struct LineStream {
@@ -98,14 +122,12 @@ pub(crate) struct LineStream {
     splitter: LineSplitter,
     idle: Option<Duration>,
     pub(crate) host: String,
-    status: u16,
     ended: bool,
 }
 
 impl LineStream {
     pub(crate) fn new(response: Response, host: String, idle: Option<Duration>) -> Self {
         Self {
-            status: response.status().as_u16(),
             response,
             splitter: LineSplitter::default(),
             idle,
@@ -128,18 +150,6 @@ impl LineStream {
                 None => self.ended = true,
             }
         }
-    }
-
-    /// Reads one line's JSON; text that is no object at all is not Ollama's.
-    pub(crate) fn parse<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T, Error> {
-        if line.first() != Some(&b'{') {
-            return Err(Error::NotOllama {
-                host: self.host.clone(),
-                status: self.status,
-                excerpt: excerpt(&String::from_utf8_lossy(line)),
-            });
-        }
-        serde_json::from_slice(line).map_err(|cause| Error::unreadable(&cause, line))
     }
 
     /// The error line a stream of statuses may hold.

@@ -29,6 +29,11 @@ async fn replied(pieces: Vec<Vec<u8>>) -> (Result<Reply, Error>, Reply) {
     };
     let result = stream.finish().await;
     assert!(stream.next().await.is_none(), "nothing follows an end");
+    assert_eq!(
+        stream.finish().await.is_ok(),
+        result.is_ok(),
+        "a reply stays what it was"
+    );
     (result, stream.reply().clone())
 }
 

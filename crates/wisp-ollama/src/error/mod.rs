@@ -153,6 +153,9 @@ impl Error {
         let fixed = match self {
             Self::Refused(refused) => return refused.hint(),
             Self::Host(_) => "give a host, host:port or a URL in OLLAMA_HOST",
+            Self::Unreachable { host, .. } if host.starts_with("https") => {
+                "check the address, the network and the server's certificate"
+            }
             Self::Unreachable { .. } => "start it with `ollama serve`, or name another with OLLAMA_HOST",
             Self::Client { .. } => "check that this machine's certificates can be read",
             Self::Lost { .. } => "look at the server's log; a model too large for the memory ends it",

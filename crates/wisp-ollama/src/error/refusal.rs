@@ -165,7 +165,7 @@ impl Refused {
         Self {
             refusal,
             status,
-            text: told.text,
+            text: shortened(told.text),
             signin_url: told.signin_url,
             prompt_tokens: told.prompt_tokens,
             window: told.window,
@@ -190,6 +190,18 @@ impl fmt::Display for Refused {
             (status, text) => write!(f, "ollama answered {status}: {text}"),
         }
     }
+}
+
+/// At most about 4,000 bytes: a failed tool call is repeated whole by the server, and the reason stands at its end.
+fn shortened(text: String) -> String {
+    const HEAD: usize = 3000;
+    const TAIL: usize = 1000;
+    if text.len() <= HEAD + TAIL {
+        return text;
+    }
+    let head = text.floor_char_boundary(HEAD);
+    let tail = text.ceil_char_boundary(text.len() - TAIL);
+    format!("{} […] {}", &text[..head], &text[tail..])
 }
 
 /// What unknown words mean by their status alone.
@@ -222,5 +234,54 @@ fn by_status(status: u16, told: &Told) -> (Refusal, &'static str) {
         ),
         400 => (Refusal::Malformed, ""),
         _ => (Refusal::Other, "look at the server's log"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Refusal, Refused};
+    use crate::error::body::Told;
+
+    fn refused(status: u16, text: &str) -> Refused {
+        let text = text.to_owned();
+        Refused::new(
+            status,
+            Told {
+                text,
+                ..Told::default()
+            },
+        )
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_its_end() {
+        let whole = format!("error parsing tool call: raw='{}', err=bad", "é".repeat(9000));
+        let found = refused(500, &whole);
+        assert_eq!(found.refusal, Refusal::ToolCallSyntax);
+        assert!(
+            found.text.len() <= 4010 && found.text.ends_with("', err=bad"),
+            "{}",
+            found.text.len()
+        );
+        let exactly = "x".repeat(4000);
+        assert_eq!(refused(500, &exactly).text, exactly);
+    }
+
+    #[test]
+    fn unknown_words_are_judged_by_their_status() {
+        for (status, text, refusal) in [
+            (401, "", Refusal::SignIn),
+            (403, "", Refusal::HostRejected),
+            (403, "no", Refusal::Other),
+            (404, "what", Refusal::NoRoute),
+            (429, "slow down", Refusal::Quota),
+            (502, "", Refusal::Gateway),
+            (503, "", Refusal::Busy),
+            (400, "new words", Refusal::Malformed),
+            (500, "new words", Refusal::Other),
+            (200, "new words", Refusal::Other),
+        ] {
+            assert_eq!(refused(status, text).refusal, refusal, "{status} {text}");
+        }
     }
 }

@@ -4,7 +4,10 @@
 use std::fmt;
 
 use super::SLACK;
-use super::size::{FLOOR, Sized};
+use super::shape::Cost;
+use super::size::{FLOOR, Memory, Sized, size};
+use crate::models::Loaded;
+use crate::show::Show;
 
 /// What is known when a window is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,6 +24,25 @@ pub struct Choice {
     pub sized: Option<Sized>,
     /// Whether the model runs on another machine, where this one's memory says nothing.
     pub remote: bool,
+}
+
+impl Choice {
+    /// What a server's answers say: `/api/show`, the model's entry in `/api/ps` if it is loaded, the bytes of its file
+    /// (`/api/tags`), and the machine's memory where the server runs on it. What is configured is added by the caller.
+    pub fn of(show: &Show, loaded: Option<&Loaded>, weights: Option<u64>, memory: Option<Memory>) -> Self {
+        let trained = show.trained_window();
+        let remote = show.is_cloud("");
+        let held = loaded.and_then(|loaded| loaded.size).unwrap_or_default();
+        let memory = memory.map(|memory| Memory { held, ..memory });
+        let sized = || Some(size(Cost::of(show)?, weights?, trained?, memory?));
+        Self {
+            loaded: loaded.and_then(|loaded| loaded.context_length),
+            trained,
+            sized: if remote { None } else { sized() },
+            remote,
+            ..Self::default()
+        }
+    }
 }
 
 /// Why a window is what it is. Displayed as a note that can be shown beside the figure.
@@ -144,8 +166,11 @@ fn gib(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Choice, Reason, choose, gib, grouped, num_predict};
+    use crate::models::Loaded;
+    use crate::show::Show;
     use crate::window::shape::{Cost, Layers};
-    use crate::window::size::Sized;
+    use crate::window::size::{Memory, Sized};
+    use serde_json::json;
 
     fn sized(window: u64) -> Sized {
         Sized {
@@ -208,6 +233,37 @@ mod tests {
         assert_eq!(choose(&known).0, 8000);
         known.sized = None;
         assert_eq!(choose(&known), (8000, Reason::Default));
+    }
+
+    #[test]
+    fn a_servers_answers_are_gathered() {
+        let show: Show = serde_json::from_value(json!({"model_info": {"general.architecture": "g",
+            "g.block_count": 40, "g.embedding_length": 4096, "g.attention.head_count": 32,
+            "g.attention.head_count_kv": 8, "g.context_length": 131_072}}))
+        .expect("reads");
+        let loaded: Loaded =
+            serde_json::from_value(json!({"size": 6_000_000_000u64, "context_length": 4096})).expect("reads");
+        let memory = Memory {
+            available: 15_045_339_750,
+            total: 1 << 36,
+            held: 0,
+        };
+        let known = Choice::of(&show, Some(&loaded), Some(5_347_234_775), Some(memory));
+        let (window, reason) = choose(&known);
+        assert_eq!((window, reason.word()), (24_576, "memory"));
+        assert_eq!(
+            Choice::of(&show, None, None, Some(memory)).sized,
+            None,
+            "no weights, no size"
+        );
+        let remote = Show {
+            remote_host: Some("https://ollama.com".into()),
+            ..show
+        };
+        assert_eq!(
+            choose(&Choice::of(&remote, None, Some(1), Some(memory))),
+            (131_072, Reason::Remote)
+        );
     }
 
     #[test]

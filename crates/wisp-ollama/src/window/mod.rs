@@ -6,6 +6,7 @@
 pub mod choose;
 pub mod cut;
 pub mod estimate;
+mod hybrid;
 pub mod shape;
 pub mod size;
 

@@ -2,6 +2,7 @@
 //!
 //! A 16-bit cache is assumed: a quantised one cannot be seen from outside, and the error is on the safe side.
 
+use super::hybrid::hybrid;
 use crate::show::{ModelInfo, PerLayer, Show};
 
 /// Tokens a sliding layer's cache holds beyond its window (ADR 0043).
@@ -12,7 +13,7 @@ const BUFFERS: u64 = 512 << 20;
 
 /// More layers, and wider ones, than any model has: a file that says so is not believed, and sums cannot overflow.
 const MAX_BLOCKS: u64 = 4096;
-const MAX_WIDTH: u64 = 1 << 20;
+pub(super) const MAX_WIDTH: u64 = 1 << 20;
 
 /// Bytes of one number in the cache.
 const NUMBER: u64 = 2;
@@ -62,12 +63,15 @@ impl Cost {
     pub fn of(show: &Show) -> Option<Self> {
         let info = &show.model_info;
         let heads = Heads::of(info)?;
-        let draft = has_draft_line(&show.modelfile);
-        if let Some(cost) = hybrid(info, &heads, &show.modelfile) {
-            return Some(cost);
-        }
-        let cost = sliding(info, &heads).unwrap_or_else(|| plain(&heads));
-        Some(if draft { cost.with_draft() } else { cost })
+        let counted = hybrid(info, &heads, &show.modelfile)
+            .or_else(|| sliding(info, &heads))
+            .unwrap_or_else(|| plain(&heads));
+        let drafts = has_draft_line(&show.modelfile) && !counted.cost.drafts;
+        Some(if drafts {
+            counted.with_draft(1)
+        } else {
+            counted.cost
+        })
     }
 
     /// Bytes a window of `tokens` needs beside weights of `weights` bytes.
@@ -80,54 +84,56 @@ impl Cost {
             .iter()
             .fold(weights, |sum, part| sum.saturating_add(*part))
     }
-
-    fn plain(per_token: u64) -> Self {
-        Self {
-            per_token,
-            sliding_per_token: 0,
-            sliding_tokens: 0,
-            fixed: 0,
-            buffers: BUFFERS,
-            layers: Layers::Plain,
-            drafts: false,
-        }
-    }
-
-    /// With the draft model of a `DRAFT` line: one more layer as wide as the widest, and buffers of its own.
-    fn with_draft(self) -> Self {
-        let layers = match self.layers {
-            Layers::Sliding { global, .. } => global,
-            Layers::Hybrid { attending, .. } => attending,
-            Layers::Plain => 0,
-        };
-        let one = self.per_token.checked_div(layers).unwrap_or_default();
-        Self {
-            per_token: self.per_token + one,
-            buffers: 2 * BUFFERS,
-            drafts: true,
-            ..self
-        }
-    }
 }
 
-fn is_width(width: u64) -> bool {
-    (1..=MAX_WIDTH).contains(&width)
+/// A cost, and the widest of the layers that see the whole window, in bytes a token.
+pub(super) struct Counted {
+    pub(super) cost: Cost,
+    pub(super) widest: u64,
+}
+
+impl Counted {
+    /// Counts layers that see the whole window.
+    pub(super) fn attending(heads: &Heads, layers: &[u64]) -> Self {
+        let bytes = || layers.iter().map(|layer| heads.layer_bytes(*layer));
+        Self {
+            cost: Cost {
+                per_token: bytes().sum(),
+                sliding_per_token: 0,
+                sliding_tokens: 0,
+                fixed: 0,
+                buffers: BUFFERS,
+                layers: Layers::Plain,
+                drafts: false,
+            },
+            widest: bytes().max().unwrap_or_default(),
+        }
+    }
+
+    /// With layers that draft, each as wide as the widest, and buffers of their own.
+    pub(super) fn with_draft(self, layers: u64) -> Cost {
+        Cost {
+            per_token: self.cost.per_token + layers * self.widest,
+            buffers: 2 * BUFFERS,
+            drafts: true,
+            ..self.cost
+        }
+    }
 }
 
 /// The heads of every layer and their size.
-struct Heads {
-    blocks: u64,
-    kv: PerLayer,
+pub(super) struct Heads {
+    pub(super) blocks: u64,
+    pub(super) kv: PerLayer,
     key: u64,
     value: u64,
 }
 
 impl Heads {
     fn of(info: &ModelInfo) -> Option<Self> {
+        let blocks = info.block_count();
         let heads = Self {
-            blocks: info
-                .block_count()
-                .filter(|blocks| (1..=MAX_BLOCKS).contains(blocks))?,
+            blocks: blocks.filter(|blocks| (1..=MAX_BLOCKS).contains(blocks))?,
             kv: info.head_count_kv().filter(|heads| is_width(heads.widest()))?,
             key: info.key_length().filter(|width| is_width(*width))?,
             value: info.value_length().filter(|width| is_width(*width))?,
@@ -135,8 +141,8 @@ impl Heads {
         Some(heads)
     }
 
-    fn in_layer(&self, layer: u64) -> u64 {
-        self.kv.of(usize::try_from(layer).unwrap_or(usize::MAX))
+    pub(super) fn in_layer(&self, layer: u64) -> u64 {
+        self.kv.of(index(layer))
     }
 
     /// Bytes a token takes in one layer.
@@ -145,119 +151,49 @@ impl Heads {
     }
 }
 
-fn plain(heads: &Heads) -> Cost {
-    Cost::plain((0..heads.blocks).map(|layer| heads.layer_bytes(layer)).sum())
+fn is_width(width: u64) -> bool {
+    (1..=MAX_WIDTH).contains(&width)
+}
+
+fn index(layer: u64) -> usize {
+    usize::try_from(layer).unwrap_or(usize::MAX)
+}
+
+fn plain(heads: &Heads) -> Counted {
+    let all: Vec<u64> = (0..heads.blocks).collect();
+    Counted::attending(heads, &all)
 }
 
 /// Models that say for each layer whether it slides.
-fn sliding(info: &ModelInfo, heads: &Heads) -> Option<Cost> {
+fn sliding(info: &ModelInfo, heads: &Heads) -> Option<Counted> {
     let pattern = info.per_layer("attention.sliding_window_pattern")?;
     let window = info.sliding_window()?;
     if !matches!(pattern, PerLayer::Each(_)) {
         return None;
     }
-    let key = info.number("attention.key_length_swa").unwrap_or(heads.key);
-    let value = info.number("attention.value_length_swa").unwrap_or(heads.value);
-    let slides = |layer: &u64| pattern.of(usize::try_from(*layer).unwrap_or(usize::MAX)) > 0;
+    let width = |name: &str, other: u64| {
+        let own = info.number(name).filter(|width| is_width(*width));
+        own.unwrap_or(other)
+    };
+    let key = width("attention.key_length_swa", heads.key);
+    let value = width("attention.value_length_swa", heads.value);
+    let slides = |layer: &u64| pattern.of(index(*layer)) > 0;
     let (moving, global): (Vec<u64>, Vec<u64>) = (0..heads.blocks).partition(slides);
-    let sliding_per_token = moving
-        .iter()
-        .map(|layer| heads.in_layer(*layer) * (key + value) * NUMBER)
-        .sum();
-    Some(Cost {
-        sliding_per_token,
-        sliding_tokens: window.saturating_add(SLIDING_SLACK),
-        layers: Layers::Sliding {
-            global: global.len() as u64,
-            sliding: moving.len() as u64,
-        },
-        ..Cost::plain(global.iter().map(|layer| heads.layer_bytes(*layer)).sum())
-    })
-}
-
-/// Models of which only some layers attend: every `full_attention_interval`th, or those that have heads.
-fn hybrid(info: &ModelInfo, heads: &Heads, modelfile: &str) -> Option<Cost> {
-    let state = State::of(info)?;
-    let drafting = info.number("nextn_predict_layers").unwrap_or_default();
-    let own = heads.blocks.checked_sub(drafting)?;
-    let interval = info
-        .number("full_attention_interval")
-        .filter(|interval| *interval > 0);
-    let attends = |layer: &u64| match (&heads.kv, interval) {
-        (PerLayer::Each(_), _) => heads.in_layer(*layer) > 0,
-        (PerLayer::Same(_), Some(interval)) => (layer + 1).is_multiple_of(interval),
-        (PerLayer::Same(_), None) => true,
+    let mut counted = Counted::attending(heads, &global);
+    let heads_moving: u64 = moving.iter().map(|layer| heads.in_layer(*layer)).sum();
+    counted.cost.sliding_per_token = heads_moving * (key + value) * NUMBER;
+    counted.cost.sliding_tokens = window.saturating_add(SLIDING_SLACK);
+    counted.cost.layers = Layers::Sliding {
+        global: global.len() as u64,
+        sliding: moving.len() as u64,
     };
-    let attending: Vec<u64> = (0..own).filter(attends).collect();
-    let recurrent = own - attending.len() as u64;
-    let widest = heads.kv.widest() * (heads.key + heads.value) * NUMBER;
-    let per_token: u64 = attending.iter().map(|layer| heads.layer_bytes(*layer)).sum();
-    let ahead = if drafting > 0 {
-        draft_num_predict(modelfile)
-    } else {
-        0
-    };
-    Some(Cost {
-        fixed: state
-            .bytes()
-            .saturating_mul(recurrent)
-            .saturating_mul(ahead.saturating_add(1)),
-        buffers: if drafting > 0 { 2 * BUFFERS } else { BUFFERS },
-        layers: Layers::Hybrid {
-            attending: attending.len() as u64,
-            recurrent,
-        },
-        drafts: drafting > 0,
-        ..Cost::plain(per_token + drafting * widest)
-    })
-}
-
-/// The state of one recurrent layer.
-struct State {
-    kernel: u64,
-    inner: u64,
-    groups: u64,
-    size: u64,
-}
-
-impl State {
-    fn of(info: &ModelInfo) -> Option<Self> {
-        let field = |name: &str| {
-            info.number(&format!("ssm.{name}"))
-                .filter(|width| *width <= MAX_WIDTH)
-        };
-        Some(Self {
-            kernel: field("conv_kernel")?,
-            inner: field("inner_size")?,
-            groups: field("group_count").unwrap_or_default(),
-            size: field("state_size")?,
-        })
-    }
-
-    /// Bytes, in 32-bit numbers.
-    fn bytes(&self) -> u64 {
-        let width = self.inner.saturating_add(2 * self.groups * self.size);
-        let convolution = self.kernel.saturating_sub(1).saturating_mul(width);
-        convolution
-            .saturating_add(self.size * self.inner)
-            .saturating_mul(4)
-    }
+    Some(counted)
 }
 
 fn has_draft_line(modelfile: &str) -> bool {
     modelfile
         .lines()
         .any(|line| line.split_whitespace().next() == Some("DRAFT"))
-}
-
-/// Tokens drafted ahead, from `PARAMETER draft_num_predict N`.
-fn draft_num_predict(modelfile: &str) -> u64 {
-    let number = modelfile.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        let named = words.next() == Some("PARAMETER") && words.next() == Some("draft_num_predict");
-        named.then(|| words.next()?.parse().ok())?
-    });
-    number.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -330,54 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn recurrent_layers_have_a_state_of_fixed_size() {
-        let qwen = json!({"general.architecture": "q", "q.block_count": 65, "q.nextn_predict_layers": 1,
-            "q.full_attention_interval": 4, "q.attention.head_count": 24, "q.attention.head_count_kv": 4,
-            "q.attention.key_length": 256, "q.attention.value_length": 256, "q.ssm.conv_kernel": 4,
-            "q.ssm.state_size": 128, "q.ssm.group_count": 16, "q.ssm.inner_size": 6144});
-        let cost_of = |modelfile| cost(&qwen, modelfile).expect("a shape");
-        let drafting = cost_of("PARAMETER draft_num_predict 4\n");
-        assert_eq!((drafting.per_token, drafting.fixed), (68 * 1024, 784_465_920));
-        assert_eq!(
-            (drafting.buffers, drafting.layers),
-            (
-                1024 * MIB,
-                Layers::Hybrid {
-                    attending: 16,
-                    recurrent: 48
-                }
-            )
-        );
-        assert_eq!(cost_of("").fixed, 784_465_920 / 5);
-
-        let ornith = json!({"general.architecture": "o", "o.block_count": 32, "o.full_attention_interval": 4,
-            "o.attention.head_count": 16, "o.attention.head_count_kv": 4, "o.attention.key_length": 256,
-            "o.attention.value_length": 256, "o.ssm.conv_kernel": 4, "o.ssm.state_size": 128,
-            "o.ssm.group_count": 16, "o.ssm.inner_size": 4096});
-        let cost = cost(&ornith, "").expect("a shape");
-        assert_eq!(
-            (cost.per_token, cost.fixed, cost.buffers),
-            (32 * 1024, 52_690_944, 512 * MIB)
-        );
-    }
-
-    #[test]
-    fn heads_by_layer_tell_which_attend() {
-        let info = json!({"general.architecture": "n", "n.block_count": 4, "n.attention.head_count": 8,
-            "n.attention.head_count_kv": [0, 2, 0, 2], "n.attention.key_length": 64,
-            "n.attention.value_length": 64, "n.ssm.conv_kernel": 4, "n.ssm.state_size": 16, "n.ssm.inner_size": 32});
-        let cost = cost(&info, "").expect("a shape");
-        assert_eq!(
-            (cost.per_token, cost.layers),
-            (
-                1024,
-                Layers::Hybrid {
-                    attending: 2,
-                    recurrent: 2
-                }
-            )
-        );
-        assert_eq!(cost.fixed, 2 * 4 * (3 * 32 + 16 * 32));
+    fn a_draft_model_is_one_more_layer_whatever_the_kind() {
+        let plain = json!({"general.architecture": "g", "g.block_count": 40, "g.embedding_length": 4096,
+            "g.attention.head_count": 32, "g.attention.head_count_kv": 8});
+        let cost = cost(&plain, "DRAFT y").expect("a shape");
+        assert_eq!((cost.per_token, cost.buffers), (164 * 1024, 1024 * MIB));
     }
 
     #[test]
