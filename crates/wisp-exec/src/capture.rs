@@ -16,6 +16,8 @@ pub(crate) struct Capture {
     tail: VecDeque<u8>,
     bytes: u64,
     newlines: u64,
+    /// The last byte read.
+    last: Option<u8>,
     spill: Spill,
 }
 
@@ -36,6 +38,7 @@ impl Capture {
             tail: VecDeque::new(),
             bytes: 0,
             newlines: 0,
+            last: None,
             spill: Spill::Waiting(spill),
         }
     }
@@ -44,6 +47,7 @@ impl Capture {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.newlines += newlines(bytes);
+        self.last = bytes.last().copied().or(self.last);
         if self.bytes > 2 * self.bound as u64 {
             self.start_spilling();
         }
@@ -107,10 +111,76 @@ impl Capture {
         StreamOutput::new(Source {
             bytes: self.bytes,
             newlines: self.newlines,
+            last: self.last,
             head: self.head,
             tail: self.tail.into(),
             spilled: file.map(SpillFile::finish),
             failure,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn kept(output: &StreamOutput) -> String {
+        let mut text = String::new();
+        let mut reader = output.reader(|gap| format!("<{} {}>", gap.bytes, gap.newlines).into_bytes());
+        reader.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn numbered(lines: std::ops::Range<u32>) -> String {
+        lines
+            .map(|line| format!("{line:03}\n"))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+
+    /// A capture that has spilled so many lines of four bytes when its disk runs full.
+    fn full_after(lines: u32) -> (Capture, tempfile::TempDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let to = SpillTo {
+            dir: dir.path().to_owned(),
+            ceiling: 1000,
+        };
+        let mut capture = Capture::new(10, Some(to));
+        capture.push(numbered(0..lines).as_bytes());
+        capture.stop_spilling("no space left on device");
+        (capture, dir)
+    }
+
+    #[test]
+    fn a_disk_that_runs_full_costs_the_middle_only() {
+        let (mut capture, _dir) = full_after(20);
+        capture.push(numbered(20..100).as_bytes());
+        let output = capture.finish();
+        assert_eq!(output.spill_failure(), Some("no space left on device"));
+        // The tail of ten bytes begins inside line 97.
+        assert_eq!(kept(&output), numbered(0..20) + "<312 78>" + &numbered(98..100));
+    }
+
+    #[test]
+    fn a_disk_that_runs_full_at_the_end_costs_nothing() {
+        let (mut capture, _dir) = full_after(20);
+        capture.push(b"020\n021\n");
+        let output = capture.finish();
+        assert_eq!((kept(&output), output.gap()), (numbered(0..22), None));
+    }
+
+    #[test]
+    fn a_disk_that_was_full_from_the_start_leaves_head_and_tail() {
+        let mut capture = Capture::new(10, None);
+        capture.spill = Spill::Open(SpillFile::full());
+        capture.push(numbered(0..100).as_bytes());
+        let output = capture.finish();
+        assert!(
+            output.spill_failure().unwrap().contains("No space left"),
+            "{output:?}"
+        );
+        assert_eq!(kept(&output), numbered(0..2) + "<384 96>" + &numbered(98..100));
     }
 }

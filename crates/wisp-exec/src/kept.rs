@@ -27,6 +27,7 @@ pub struct Gap {
 pub struct StreamOutput {
     bytes: u64,
     newlines: u64,
+    last: Option<u8>,
     head: Vec<u8>,
     tail: Vec<u8>,
     failure: Option<String>,
@@ -49,6 +50,7 @@ enum Part {
 pub(crate) struct Source {
     pub(crate) bytes: u64,
     pub(crate) newlines: u64,
+    pub(crate) last: Option<u8>,
     pub(crate) head: Vec<u8>,
     pub(crate) tail: Vec<u8>,
     pub(crate) spilled: Option<Spilled>,
@@ -60,6 +62,7 @@ impl StreamOutput {
         let mut output = Self {
             bytes: from.bytes,
             newlines: from.newlines,
+            last: from.last,
             head: from.head,
             tail: from.tail,
             failure: from.failure,
@@ -87,8 +90,7 @@ impl StreamOutput {
 
     /// How many lines they are: a last line without a newline counts.
     pub fn lines(&self) -> u64 {
-        let last = self.tail.last().or(self.head.last());
-        self.newlines + u64::from(last.is_some_and(|byte| *byte != b'\n'))
+        self.newlines + u64::from(self.last.is_some_and(|byte| byte != b'\n'))
     }
 
     /// The first bytes, as many as the bound. Meets the tail when the stream is at most twice the bound.
@@ -400,6 +402,60 @@ impl Read for KeptReader<'_> {
             match self.next_place() {
                 Some(place) => (self.place, self.within) = (place, 0),
                 None => return Ok(0),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::SpillTo;
+    use crate::capture::Capture;
+
+    fn read(output: &StreamOutput, step: usize) -> (Vec<u8>, Vec<u8>) {
+        let mut reader = output.reader(|_| b"<GAP>".to_vec());
+        let (mut all, mut block) = (Vec::new(), vec![0; step]);
+        while let Ok(read @ 1..) = reader.read(&mut block) {
+            all.extend_from_slice(&block[..read]);
+        }
+        match memchr::memmem::find(&all, b"<GAP>") {
+            Some(at) => (all[..at].to_vec(), all[at + 5..].to_vec()),
+            None => (all, Vec::new()),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn what_is_kept_and_what_is_stated_are_the_stream(
+            text in "[a漢\n]{0,60}",
+            (bound, ceiling, spills) in (0usize..12, 0u64..80, any::<bool>()),
+            (piece, step) in (1usize..40, 1usize..9),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let to = spills.then(|| SpillTo { dir: dir.path().to_owned(), ceiling });
+            let mut capture = Capture::new(bound, to);
+            for piece in text.as_bytes().chunks(piece) {
+                capture.push(piece);
+            }
+            let output = capture.finish();
+            let all = text.as_bytes();
+            prop_assert_eq!((output.bytes(), output.newlines()), (all.len() as u64, newlines(all)));
+            prop_assert_eq!(output.lines(), text.lines().count() as u64);
+            let (before, after) = read(&output, step);
+            let whole = all.len() <= 2 * bound || spills && all.len() as u64 <= ceiling;
+            prop_assert_eq!(output.gap().is_none(), whole);
+            prop_assert!(all.starts_with(&before) && all.ends_with(&after));
+            let missing = &all[before.len()..all.len() - after.len()];
+            if let Some(gap) = output.gap() {
+                prop_assert_eq!((gap.bytes, gap.newlines), (missing.len() as u64, newlines(missing)));
+                prop_assert_eq!(gap.inside_line, before.last().is_some_and(|byte| *byte != b'\n'));
+                prop_assert!(std::str::from_utf8(&before).is_ok() && std::str::from_utf8(&after).is_ok());
+            } else {
+                prop_assert!(missing.is_empty());
             }
         }
     }

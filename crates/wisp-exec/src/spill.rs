@@ -108,6 +108,21 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
+impl SpillFile {
+    /// A file on a disk that is full.
+    pub(crate) fn full() -> Self {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        Self {
+            file,
+            fixed: 1000,
+            ring: 0,
+            written: 0,
+            fixed_newlines: 0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
