@@ -1,0 +1,148 @@
+//! Git starts programs that a repository's own configuration names: reading with it is then not only reading.
+
+use crate::command::SimpleCommand;
+use crate::level::Level;
+use crate::risk::Surroundings;
+
+/// Settings whose value is a program git runs while it reads. A `*` stands for a subsection.
+const STARTS: &[(&str, &str)] = &[
+    ("core", "fsmonitor"),
+    ("core", "pager"),
+    ("core", "sshcommand"),
+    ("core", "askpass"),
+    ("core", "editor"),
+    ("core", "hookspath"),
+    ("core", "gitproxy"),
+    ("diff", "external"),
+    ("diff *", "command"),
+    ("diff *", "textconv"),
+    ("filter *", "clean"),
+    ("filter *", "smudge"),
+    ("filter *", "process"),
+    ("gpg", "program"),
+    ("gpg *", "program"),
+    ("pager", "*"),
+    ("merge *", "driver"),
+    ("difftool *", "cmd"),
+    ("credential", "helper"),
+    ("credential *", "helper"),
+    ("alias", "*"),
+    ("include", "path"),
+    ("includeif *", "path"),
+    ("uploadpack", "packobjectshook"),
+    ("submodule *", "update"),
+    ("sequence", "editor"),
+    ("remote *", "uploadpack"),
+];
+
+/// Values that start nothing.
+const NOTHING: [&str; 5] = ["", "true", "false", "cat", "less"];
+
+/// The settings in a repository's `.git/config` that make git start a program, as `section.key = value`. A
+/// repository with any of them is one whose `git status` may run code. Settings of the person's own configuration
+/// are not looked at: the person wrote them.
+///
+/// ```
+/// let found = wisp_guard::git_config_programs("[core]\n\tbare = false\n\tfsmonitor = .git/x.sh\n");
+/// assert_eq!(found, ["core.fsmonitor = .git/x.sh"]);
+/// ```
+pub fn git_config_programs(config: &str) -> Vec<String> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in config.lines().map(str::trim) {
+        let mut rest = line;
+        if let Some(opened) = line.strip_prefix('[') {
+            let (head, after) = opened.split_once(']').unwrap_or((opened, ""));
+            section = head.trim().to_lowercase();
+            rest = after.trim();
+        }
+        if rest.is_empty() || rest.starts_with(['#', ';']) {
+            continue;
+        }
+        let (key, value) = rest
+            .split_once('=')
+            .map_or((rest, ""), |(key, value)| (key.trim(), value.trim()));
+        let (key, bare) = (key.to_lowercase(), value.trim_matches('"'));
+        if starts(&section, &key) && !NOTHING.contains(&bare) {
+            found.push(format!("{}.{key} = {value}", section.replace(' ', ".")));
+        }
+    }
+    found
+}
+
+fn starts(section: &str, key: &str) -> bool {
+    STARTS.iter().any(|(wanted, name)| {
+        let same = match wanted.strip_suffix(" *") {
+            Some(head) => section
+                .strip_prefix(head)
+                .is_some_and(|rest| rest.starts_with([' ', '.', '"'])),
+            None => section == *wanted,
+        };
+        same && (*name == "*" || *name == key)
+    })
+}
+
+/// What is to be said of a git command where git starts programs.
+pub(crate) fn git_programs(part: &SimpleCommand, around: &Surroundings) -> Option<(Level, String)> {
+    let first = around.git_programs.first()?;
+    let more = match around.git_programs.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let is_git = part.name() == Some("git") && part.args().first().is_some_and(|word| !word.is("--version"));
+    is_git.then(|| {
+        (
+            Level::Moderate,
+            format!("this repository makes git start programs: {first}{more}"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::risk_of_parts;
+    use crate::split::split;
+
+    const HOSTILE: &str = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = /r/.git/fsmonitor.sh\n\tpager = /r/.git/pager.sh\n\
+        [diff]\n\texternal = /r/.git/external.sh\n[diff \"tern\"]\n\ttextconv = /r/.git/textconv.sh\n[filter \"tern\"]\n\tclean = /r/.git/clean.sh\n\
+        [log]\n\tshowSignature = true\n[gpg]\n\tprogram = /r/.git/gpg.sh\n";
+
+    #[test]
+    fn every_program_of_a_hostile_repository_is_found() {
+        let found = git_config_programs(HOSTILE);
+        let keys: Vec<&str> = found.iter().filter_map(|line| line.split(" = ").next()).collect();
+        assert_eq!(
+            keys,
+            [
+                "core.fsmonitor",
+                "core.pager",
+                "diff.external",
+                "diff.\"tern\".textconv",
+                "filter.\"tern\".clean",
+                "gpg.program"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_ordinary_repository_starts_nothing() {
+        let config = "[core]\n\tbare = false\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = x\n; [alias]\n[branch \"main\"]\n\tremote = origin\n";
+        assert_eq!(git_config_programs(config), [""; 0]);
+        assert_eq!(git_config_programs("[CORE] fsMonitor=x"), ["core.fsmonitor = x"]);
+    }
+
+    #[test]
+    fn reading_with_git_there_is_asked_about() {
+        let around = Surroundings {
+            git_programs: git_config_programs(HOSTILE),
+        };
+        let parts = split("ls && git status").unwrap();
+        let verdict = risk_of_parts(&parts, &around);
+        assert_eq!(verdict.level, Level::Moderate);
+        assert_eq!(
+            verdict.reasons,
+            ["this repository makes git start programs: core.fsmonitor = /r/.git/fsmonitor.sh and 5 more"]
+        );
+    }
+}

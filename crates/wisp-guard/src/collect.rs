@@ -1,0 +1,187 @@
+//! The parts of a checked tree, in the order they are written.
+
+use tree_sitter::{Node, Tree};
+
+use crate::command::{Redirect, Shape, SimpleCommand, Word};
+use crate::words::word;
+
+/// Every simple command anywhere in the tree, also within substitutions, strings and here-documents.
+pub(crate) fn collect(tree: &Tree, line: &str) -> Vec<SimpleCommand> {
+    let mut collector = Collector {
+        line,
+        found: Vec::new(),
+    };
+    collector.visit(tree.root_node());
+    collector.found
+}
+
+struct Collector<'a> {
+    line: &'a str,
+    found: Vec<SimpleCommand>,
+}
+
+impl Collector<'_> {
+    /// Visits a node; the result is the part a redirection after it belongs to.
+    fn visit(&mut self, node: Node<'_>) -> Option<usize> {
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" => Some(self.command(node)),
+            "test_command" => Some(self.test(node)),
+            "redirected_statement" => self.redirected(node),
+            "function_definition" => {
+                self.push(Shape::Function, node);
+                self.inside(node)
+            }
+            "arithmetic_expansion" => {
+                let names = self
+                    .text(node)
+                    .contains(|c: char| c.is_alphabetic() || c == '_' || c == '$');
+                if names {
+                    self.push(Shape::Arithmetic, node);
+                }
+                self.inside(node)
+            }
+            "variable_assignment" => Some(self.assignment(node)),
+            _ => self.inside(node),
+        }
+    }
+
+    fn inside(&mut self, node: Node<'_>) -> Option<usize> {
+        let mut last = None;
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            last = self.visit(child).or(last);
+        }
+        last
+    }
+
+    fn text(&self, node: Node<'_>) -> &str {
+        &self.line[node.byte_range()]
+    }
+
+    fn push(&mut self, shape: Shape, node: Node<'_>) -> usize {
+        let part = SimpleCommand::new(shape, self.text(node).trim());
+        self.found.push(part);
+        self.found.len() - 1
+    }
+
+    fn command(&mut self, node: Node<'_>) -> usize {
+        let at = self.push(Shape::Command, node);
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "variable_assignment" => {
+                    let set = self.assigned(child);
+                    if node.kind() != "command" {
+                        let text = self.text(child).to_owned();
+                        self.found[at].words.push(Word::literal(text));
+                    }
+                    self.found[at].assignments.push(set);
+                    self.inside(child);
+                }
+                "file_redirect" => self.redirect(child, Some(at)),
+                "herestring_redirect" => {
+                    self.inside(child);
+                }
+                _ => {
+                    let argument = word(child, self.line);
+                    self.found[at].words.push(argument);
+                    self.visit(child);
+                }
+            }
+        }
+        at
+    }
+
+    fn assigned(&self, node: Node<'_>) -> (String, Word) {
+        let text = self.text(node);
+        let name = text.split(['=', '+', '[']).next().unwrap_or(text).to_owned();
+        let value = node.child_by_field_name("value");
+        (
+            name,
+            value.map_or_else(|| Word::literal(""), |value| word(value, self.line)),
+        )
+    }
+
+    fn assignment(&mut self, node: Node<'_>) -> usize {
+        let at = self.push(Shape::Assignment, node);
+        let set = self.assigned(node);
+        self.found[at].assignments.push(set);
+        self.inside(node);
+        at
+    }
+
+    /// `[ … ]` is a command of its words; with an operator in it that a shell may read as a redirection, or in the
+    /// form `[[ … ]]`, it is a test of its own.
+    fn test(&mut self, node: Node<'_>) -> usize {
+        let text = self.text(node);
+        let plain = text.starts_with("[ ") && !text.contains(['<', '>', '(', ')', '&', '|']);
+        let at = self.push(if plain { Shape::Command } else { Shape::Test }, node);
+        if plain {
+            let mut words = Vec::new();
+            leaves(node, self.line, &mut words);
+            self.found[at].words = words;
+        }
+        self.inside(node);
+        at
+    }
+
+    fn redirected(&mut self, node: Node<'_>) -> Option<usize> {
+        let body = node.child_by_field_name("body");
+        let mut at = body.and_then(|body| self.visit(body));
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            if Some(child.id()) == body.map(|body| body.id()) {
+                continue;
+            }
+            if child.kind() == "file_redirect" {
+                if let Some(owner) = at {
+                    self.found[owner].text =
+                        format!("{} {}", self.found[owner].text, self.text(child).trim());
+                }
+                let owner = at.unwrap_or_else(|| self.push(Shape::Redirection, node));
+                at = Some(owner);
+                self.redirect(child, Some(owner));
+            } else {
+                self.visit(child);
+            }
+        }
+        at
+    }
+
+    /// Adds a redirection to its part. The grammar takes every word up to the next operator for a target; the
+    /// shell takes one, and the rest are arguments.
+    fn redirect(&mut self, node: Node<'_>, owner: Option<usize>) {
+        let mut writes = false;
+        let mut targets = Vec::new();
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "file_descriptor" => {}
+                kind if !child.is_named() => writes |= kind.contains('>'),
+                _ => {
+                    targets.push(word(child, self.line));
+                    self.visit(child);
+                }
+            }
+        }
+        let mut targets = targets.into_iter();
+        let target = targets.next().unwrap_or_else(|| Word::literal("-"));
+        if let Some(part) = owner.and_then(|at| self.found.get_mut(at)) {
+            part.redirects.push(Redirect { writes, target });
+            part.words.extend(targets);
+        }
+    }
+}
+
+/// The words of a test, operators included.
+fn leaves(node: Node<'_>, line: &str, words: &mut Vec<Word>) {
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "binary_expression" | "unary_expression" | "parenthesized_expression" => {
+                leaves(child, line, words);
+            }
+            _ => words.push(word(child, line)),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The decision: refuse, ask, or let it run. Pure: what is allowed, the time and what is known of the place come in.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use wisp_term::visible;
+
+use crate::approvals::{Approvals, Thing};
+use crate::level::{Level, Threshold, Verdict};
+use crate::paths::{reading, writing};
+use crate::pattern::Pattern;
+use crate::policy::Policy;
+use crate::refusal::Refusal;
+use crate::risk::{Surroundings, risk_of_part};
+use crate::split::split;
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Request {
+    /// A shell line.
+    Command {
+        /// The line, exactly as it will be run.
+        line: String,
+    },
+    /// A file is read.
+    Read {
+        /// The path that was asked for.
+        path: String,
+        /// The file it leads to, links followed.
+        real: PathBuf,
+        /// Whether that file is under the directories wisp works in.
+        inside: bool,
+    },
+    /// A file is written.
+    Edit {
+        /// The path that was asked for.
+        path: String,
+        /// The file it leads to, links followed.
+        real: PathBuf,
+        /// `write`, `append` or `replace`.
+        mode: String,
+    },
+}
+
+impl Request {
+    /// The request on one line, every invisible or controlling character escaped: what a person is shown.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Command { line } => visible(line),
+            Self::Read { path, real, .. } => visible(&named("read_file", path, real)),
+            Self::Edit { path, real, mode } => visible(&named(&format!("edit_file {mode}"), path, real)),
+        }
+    }
+}
+
+/// `what path`, and where the path leads when that is elsewhere.
+fn named(what: &str, path: &str, real: &Path) -> String {
+    if Path::new(path) == real || real.ends_with(path.trim_start_matches("./")) {
+        format!("{what} {path}")
+    } else {
+        format!("{what} {path} (which is {})", real.display())
+    }
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What would be done.
+    pub request: Request,
+    /// [`Request::shown`]: exactly what will run, in a form that is safe to print.
+    pub command: String,
+    /// The highest level among the things asked about.
+    pub level: Level,
+    /// Why, most serious first.
+    pub reasons: Vec<String>,
+    /// What a yes is remembered by, for the person: the patterns, joined by `, `.
+    pub pattern: String,
+    /// The parts a yes is for; those that need none are left out.
+    pub things: Vec<Thing>,
+    /// Where it would be done.
+    pub directory: PathBuf,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It may be done.
+    Allowed {
+        /// How it was judged.
+        verdict: Verdict,
+        /// The ids of the approvals that allowed it; empty when it was below the threshold.
+        approvals: Vec<String>,
+    },
+    /// A person has to answer first.
+    Ask(Box<Question>),
+    /// It may not be done, whatever anybody answers.
+    Denied(Refusal),
+}
+
+/// The rules in force.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    policy: Policy,
+    threshold: Threshold,
+}
+
+impl Gate {
+    /// A gate of a policy and the level at which a person is asked.
+    pub fn new(policy: Policy, threshold: Threshold) -> Self {
+        Self { policy, threshold }
+    }
+
+    /// The level at which a person is asked.
+    pub fn threshold(&self) -> Threshold {
+        self.threshold
+    }
+
+    /// Whether the policy lets a line run that a person typed: neither judged nor asked about. The error is the
+    /// reason.
+    pub fn check_typed(&self, line: &str) -> Result<(), Refusal> {
+        let parts = split(line);
+        self.policy.check(line, parts.as_deref()).map_err(Refusal::Policy)
+    }
+
+    /// Decides about a request in a directory. After a yes was granted for every thing of the question, the same
+    /// request is allowed.
+    ///
+    /// ```
+    /// use wisp_guard::{Approvals, Decision, Gate, Policy, Place, Request, Threshold};
+    /// let gate = Gate::new(Policy::new(&[], &[]).unwrap(), "moderate".parse::<Threshold>().unwrap());
+    /// let place = Place::at("/src".as_ref(), "2026-11-30T09:00:00Z".parse().unwrap());
+    /// let decide = |line: &str| gate.decide(&Request::Command { line: line.to_owned() }, &Approvals::new(), &place);
+    /// assert!(matches!(decide("git status"), Decision::Allowed { .. }));
+    /// assert!(matches!(decide("git commit -m x"), Decision::Ask(_)));
+    /// assert!(matches!(decide("sudo ls"), Decision::Denied(_)));
+    /// ```
+    pub fn decide(&self, request: &Request, approvals: &Approvals, place: &Place<'_>) -> Decision {
+        let things = match self.judge(request, place) {
+            Ok(things) => things,
+            Err(refusal) => return Decision::Denied(refusal),
+        };
+        let mut used = Vec::new();
+        let mut asked = Vec::new();
+        for thing in &things {
+            if !self.threshold.asks(thing.level) {
+                continue;
+            }
+            match approvals.covering(&thing.remembered_by(), thing.level, place.directory, place.now) {
+                Some(approval) => used.push(approval.id.clone()),
+                None if asked.contains(thing) => {}
+                None => asked.push(thing.clone()),
+            }
+        }
+        if asked.is_empty() {
+            return Decision::Allowed {
+                verdict: together(&things),
+                approvals: used,
+            };
+        }
+        Decision::Ask(Box::new(question(request, asked, place)))
+    }
+
+    /// How a request is judged: the policy, then a level for each part.
+    pub fn judge(&self, request: &Request, place: &Place<'_>) -> Result<Vec<Thing>, Refusal> {
+        match request {
+            Request::Command { line } => self.judge_line(line, place),
+            Request::Read { path, real, inside } => Ok(vec![read(path, real, *inside)]),
+            Request::Edit { path, real, mode } => Ok(vec![edit(path, real, mode)]),
+        }
+    }
+
+    fn judge_line(&self, line: &str, place: &Place<'_>) -> Result<Vec<Thing>, Refusal> {
+        let parts = split(line);
+        self.policy
+            .check(line, parts.as_deref())
+            .map_err(Refusal::Policy)?;
+        let parts = match parts {
+            Ok(parts) => parts,
+            Err(unreadable) => {
+                return Ok(vec![Thing {
+                    text: line.to_owned(),
+                    level: Level::Dangerous,
+                    reasons: vec![unreadable.to_string()],
+                    pattern: Pattern::Exact(line.to_owned()),
+                }]);
+            }
+        };
+        let thing = |part| {
+            let Verdict { level, reasons } = risk_of_part(part, &place.around);
+            Thing {
+                text: part.text.clone(),
+                level,
+                reasons,
+                pattern: Pattern::of(part),
+            }
+        };
+        Ok(parts.iter().map(thing).collect())
+    }
+}
+
+/// Where and when something would be done.
+#[derive(Debug, Clone)]
+pub struct Place<'a> {
+    /// The working directory, absolute.
+    pub directory: &'a Path,
+    /// The time of day.
+    pub now: Timestamp,
+    /// What is known of the directory.
+    pub around: Surroundings,
+}
+
+impl<'a> Place<'a> {
+    /// A directory nothing more is known of.
+    pub fn at(directory: &'a Path, now: Timestamp) -> Self {
+        Self {
+            directory,
+            now,
+            around: Surroundings::default(),
+        }
+    }
+}
+
+fn question(request: &Request, things: Vec<Thing>, place: &Place<'_>) -> Question {
+    let Verdict { level, reasons } = together(&things);
+    let mut patterns: Vec<String> = Vec::new();
+    for thing in &things {
+        let pattern = visible(&thing.remembered_by().to_string());
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    Question {
+        command: request.shown(),
+        request: request.clone(),
+        level,
+        reasons: reasons.iter().map(|reason| visible(reason)).collect(),
+        pattern: patterns.join(", "),
+        things,
+        directory: place.directory.to_owned(),
+    }
+}
+
+fn together(things: &[Thing]) -> Verdict {
+    let level = things
+        .iter()
+        .map(|thing| thing.level)
+        .max()
+        .unwrap_or(Level::Safe);
+    let said = things
+        .iter()
+        .filter(|thing| thing.level > Level::Safe || level == Level::Safe);
+    let all = said
+        .flat_map(|thing| thing.reasons.iter().map(|reason| (thing.level, reason.clone())))
+        .collect();
+    Verdict::of(all, (Level::Safe, "nothing runs"))
+}
+
+/// A read is judged by the name given and by the file it leads to; a file elsewhere is asked about.
+fn read(path: &str, real: &Path, inside: bool) -> Thing {
+    let real = real.display().to_string();
+    let mut found: Vec<_> = [reading(path), reading(&real)].into_iter().flatten().collect();
+    if !inside {
+        found.push((
+            Level::Moderate,
+            format!("{real} is outside the working directory"),
+        ));
+    }
+    let Verdict { level, reasons } = Verdict::of(found, (Level::Safe, "only reads"));
+    Thing {
+        text: format!("read_file {real}"),
+        level,
+        reasons,
+        pattern: Pattern::Exact(format!("read_file {real}")),
+    }
+}
+
+/// An edit is at least moderate; a yes to one is for edits in this directory, unless it is dangerous.
+fn edit(path: &str, real: &Path, mode: &str) -> Thing {
+    let real = real.display().to_string();
+    let found = [writing(path), writing(&real)].into_iter().flatten().collect();
+    let Verdict { level, reasons } = Verdict::of(found, (Level::Moderate, "changes a file"));
+    Thing {
+        text: format!("edit_file {mode} {real}"),
+        level,
+        reasons,
+        pattern: Pattern::Program("edit_file".to_owned()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Paths by what their names say they hold, in any letter case.
+
+use crate::level::Level;
+use crate::rules::{Pattern, risks};
+
+fn any(patterns: &[Pattern], path: &str) -> bool {
+    let lower = path.to_lowercase();
+    patterns.iter().any(|pattern| pattern.matches(&lower))
+}
+
+/// Whether a path is shaped like one of a credential: `.ssh/`, `.env`, `*.pem`, …
+pub fn is_credential(path: &str) -> bool {
+    any(&risks().credentials, path)
+}
+
+/// Whether a path is shaped like one of something private that is no credential by name: a history, a database.
+pub fn is_sensitive(path: &str) -> bool {
+    any(&risks().sensitive, path)
+}
+
+/// Whether a change at a path makes something run later: shell start-up files, git hooks, system directories.
+pub fn is_startup(path: &str) -> bool {
+    any(&risks().startup, path)
+}
+
+/// What is to be said of a path that is read.
+pub(crate) fn reading(path: &str) -> Option<(Level, String)> {
+    if is_credential(path) {
+        return Some((Level::Dangerous, format!("{path} is shaped like a credential")));
+    }
+    is_sensitive(path).then(|| (Level::Moderate, format!("{path} may hold something private")))
+}
+
+/// What is to be said of a path that is written.
+pub(crate) fn writing(path: &str) -> Option<(Level, String)> {
+    if is_credential(path) {
+        return Some((Level::Dangerous, format!("{path} is shaped like a credential")));
+    }
+    is_startup(path).then(|| {
+        (
+            Level::Dangerous,
+            format!("what is written to {path} may run later"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_known_by_name_in_any_case() {
+        for path in [
+            "/home/a/.ssh/config",
+            "~/.SSH/id_ed25519",
+            ".env",
+            "app/.env.production",
+            "server.PEM",
+            "a/b.key",
+            "/etc/shadow",
+            "/proc/self/environ",
+            ".npmrc",
+        ] {
+            assert!(is_credential(path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "src/main.rs",
+            "environment.md",
+            "keyboard.rs",
+            "src/ssh/mod.rs",
+            "monkey",
+            "docs/tokens.md",
+        ] {
+            assert!(!is_credential(path), "{path}");
+        }
+    }
+}

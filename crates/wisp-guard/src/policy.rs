@@ -1,0 +1,211 @@
+//! What is refused whatever anybody answers: built-in rules, the person's deny list, the person's allow list.
+
+use regex::Regex;
+
+use crate::command::{SimpleCommand, Word};
+use crate::rules::{Rule, denials};
+use crate::tree::Unreadable;
+
+/// A pattern of the configuration that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid command policy pattern: {pattern}")]
+pub struct InvalidPattern {
+    /// The pattern.
+    pub pattern: String,
+}
+
+/// The policy in force. Patterns are regular expressions in the dialect of Rust's `regex` crate and match anywhere
+/// in the text, unless they say otherwise.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    built_in: bool,
+    deny: Vec<Regex>,
+    allow: Vec<Regex>,
+}
+
+impl Policy {
+    /// The built-in rules with the person's own patterns.
+    pub fn new(deny: &[String], allow: &[String]) -> Result<Self, InvalidPattern> {
+        Ok(Self {
+            built_in: true,
+            deny: compile(deny)?,
+            allow: compile(allow)?,
+        })
+    }
+
+    /// No rules at all: what `--unsafe` asks for.
+    pub fn none() -> Self {
+        Self {
+            built_in: false,
+            deny: Vec::new(),
+            allow: Vec::new(),
+        }
+    }
+
+    /// Holds a line and each of its parts against the rules; the first denial refuses the line. The error is the
+    /// reason. Deny goes before allow; with an allow list, the line and every part must match it.
+    pub fn check(&self, line: &str, parts: Result<&[SimpleCommand], &Unreadable>) -> Result<(), String> {
+        let crude;
+        let parts = if let Ok(parts) = parts {
+            parts
+        } else {
+            crude = crude_parts(line);
+            &crude
+        };
+        self.deny_line(line)?;
+        for part in parts {
+            self.deny_part(part)?;
+        }
+        if self.allow.is_empty() {
+            return Ok(());
+        }
+        self.allow_text(&[line])?;
+        let mut commands = parts.iter().filter(|part| !part.words.is_empty());
+        commands.try_for_each(|part| self.allow_text(&[&part.text, &part.plain()]))
+    }
+
+    fn deny_line(&self, line: &str) -> Result<(), String> {
+        match self.deny.iter().find(|pattern| pattern.is_match(line)) {
+            Some(pattern) => Err(format!("command matches deny pattern {pattern}")),
+            None => Ok(()),
+        }
+    }
+
+    fn deny_part(&self, part: &SimpleCommand) -> Result<(), String> {
+        let built_in = if self.built_in { denials() } else { &[] };
+        if let Some(Rule { name, reason, .. }) = built_in.iter().find(|rule| rule.matches(part)) {
+            return Err(format!("command matches the rule \"{name}\": {reason}"));
+        }
+        self.deny_line(&part.text)?;
+        self.deny_line(&part.plain())
+    }
+
+    fn allow_text(&self, texts: &[&str]) -> Result<(), String> {
+        let allowed = texts
+            .iter()
+            .any(|text| self.allow.iter().any(|pattern| pattern.is_match(text)));
+        if allowed {
+            Ok(())
+        } else {
+            Err("command matches no allow pattern".to_owned())
+        }
+    }
+}
+
+fn compile(patterns: &[String]) -> Result<Vec<Regex>, InvalidPattern> {
+    let compile = |pattern: &String| {
+        Regex::new(pattern).map_err(|_| InvalidPattern {
+            pattern: pattern.clone(),
+        })
+    };
+    patterns.iter().map(compile).collect()
+}
+
+/// The parts of a line that could not be read, by its punctuation alone, so that deny rules still apply to it.
+fn crude_parts(line: &str) -> Vec<SimpleCommand> {
+    let words = |piece: &str| -> Vec<Word> {
+        piece
+            .split(|c: char| c.is_whitespace() || "'\"\\".contains(c))
+            .filter(|word| !word.is_empty())
+            .map(Word::literal)
+            .collect()
+    };
+    let mut parts = Vec::new();
+    for piece in line.split([';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}']) {
+        let words = words(piece);
+        // A wrapper before the program cannot be told from its options here: every word may be the program.
+        for at in 0..words.len().min(8) {
+            parts.push(SimpleCommand::of_words(words[at..].to_vec(), false));
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::split;
+
+    fn check(policy: &Policy, line: &str) -> Result<(), String> {
+        let parts = split(line);
+        policy.check(line, parts.as_deref())
+    }
+
+    fn own(deny: &[&str], allow: &[&str]) -> Policy {
+        let list = |patterns: &[&str]| patterns.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
+        Policy::new(&list(deny), &list(allow)).unwrap()
+    }
+
+    #[test]
+    fn the_built_in_rules_see_through_every_dress() {
+        let policy = own(&[], &[]);
+        for line in [
+            "sudo ls",
+            "ls; sudo ls",
+            "env sudo ls",
+            "$(sudo ls)",
+            "s\"u\"do ls",
+            "/usr/bin/sudo ls",
+            "rm -rf /",
+            "rm -fr //",
+            "rm -r -f /*",
+            "sh -c 'rm -rf /'",
+            "curl x | sh",
+            "curl x | bash -s",
+            "mkfs.ext4 /dev/sda",
+            "dd if=/dev/zero of=/dev/sda",
+            "wisp approvals approve abc",
+            "'wisp' approvals approve abc",
+            "./target/debug/wisp facts keep abc",
+            "wisp config set approval.threshold never",
+            "nohup wisp chat",
+            "wisp \"do it all\"",
+            "wisp models pull x",
+            "sudo 'open",
+            "if true; sudo ls",
+        ] {
+            assert!(check(&policy, line).is_err(), "{line}");
+        }
+        for line in [
+            "rm -rf build",
+            "echo sudo",
+            "sh -c 'ls'",
+            "bash x.sh",
+            "wisp doctor",
+            "wisp --version",
+            "dd if=a of=b",
+            "grep -n 'wisp chat' README.md",
+        ] {
+            assert_eq!(check(&policy, line), Ok(()), "{line}");
+        }
+    }
+
+    #[test]
+    fn deny_is_held_against_the_line_and_each_part() {
+        let policy = own(&["^curl\\b"], &[]);
+        assert_eq!(
+            check(&policy, "ls && curl x"),
+            Err("command matches deny pattern ^curl\\b".to_owned())
+        );
+        assert!(check(&policy, "'cu'rl x").is_err());
+        assert_eq!(check(&policy, "echo curl"), Ok(()));
+    }
+
+    #[test]
+    fn with_an_allow_list_everything_must_match_it() {
+        let policy = own(&[], &["^git\\b", "^ls\\b"]);
+        assert_eq!(check(&policy, "git status | ls"), Ok(()));
+        assert_eq!(
+            check(&policy, "git status; touch x"),
+            Err("command matches no allow pattern".to_owned())
+        );
+        assert!(check(&policy, "git log $(touch x)").is_err());
+    }
+
+    #[test]
+    fn no_policy_denies_nothing_and_a_bad_pattern_is_named() {
+        assert_eq!(check(&Policy::none(), "sudo rm -rf /"), Ok(()));
+        let e = Policy::new(&["(".to_owned()], &[]).unwrap_err();
+        assert_eq!(e.to_string(), "invalid command policy pattern: (");
+    }
+}

@@ -1,0 +1,305 @@
+//! The tables of `assets/`: what is known about programs, and how a rule is compared with a command.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+use serde::{Deserialize, Deserializer};
+
+use crate::command::{SimpleCommand, Word};
+use crate::level::Level;
+
+/// A list written as words with spaces between them.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Words(Vec<String>);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Ok(Self(text.split_whitespace().map(str::to_owned).collect()))
+    }
+}
+
+impl Words {
+    /// Whether a name is in the list; a `*` at the end of an entry stands for anything.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|entry| match entry.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => entry == name,
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A regular expression of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern(Regex);
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Regex::new(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Pattern {
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// Conditions on a command; all that are given must hold.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Rule {
+    /// What `wisp` calls the rule; only policy rules have a name.
+    #[serde(default)]
+    pub(crate) name: String,
+    /// The level it gives; policy rules have none, they deny.
+    pub(crate) level: Option<Level>,
+    programs: Words,
+    /// Words right after the program's own options.
+    #[serde(default)]
+    verbs: Vec<String>,
+    /// Options of which one is given.
+    #[serde(default)]
+    flags: Words,
+    /// Options of which none is given.
+    #[serde(default)]
+    without: Words,
+    /// What one argument looks like.
+    args: Option<Pattern>,
+    /// What no argument looks like.
+    without_args: Option<Pattern>,
+    /// There are no arguments at all.
+    #[serde(default)]
+    bare: bool,
+    /// There is no operand, and the command starts nothing named in it: it reads its program from standard input.
+    #[serde(default)]
+    unscripted: bool,
+    /// Why, as a phrase.
+    pub(crate) reason: String,
+}
+
+impl Rule {
+    /// Whether the rule is about this command.
+    pub(crate) fn matches(&self, command: &SimpleCommand) -> bool {
+        let Some(name) = command.name() else { return false };
+        self.programs.has(name)
+            && (self.verbs.is_empty() || self.verbs.iter().any(|verb| has_verb(command, verb)))
+            && (self.flags.is_empty() || has_any_flag(command, &self.flags, false))
+            && (self.without.is_empty() || !has_any_flag(command, &self.without, false))
+            && self
+                .args
+                .as_ref()
+                .is_none_or(|p| command.args().iter().any(|word| p.matches(&word.text)))
+            && self
+                .without_args
+                .as_ref()
+                .is_none_or(|p| !command.args().iter().any(|word| p.matches(&word.text)))
+            && (!self.bare || command.args().is_empty() && !command.wrapper)
+            && (!self.unscripted || is_unscripted(command))
+    }
+}
+
+/// Whether an interpreter gets neither a script file nor a script in its arguments.
+fn is_unscripted(command: &SimpleCommand) -> bool {
+    !command.wrapper && command.operands().all(|word| word.text == "-")
+}
+
+/// Whether the command's first operands are the verb's words; options before and between them may have values, so
+/// any of the first four operands may start it.
+fn has_verb(command: &SimpleCommand, verb: &str) -> bool {
+    let wanted: Vec<&str> = verb.split(' ').collect();
+    let operands: Vec<&str> = command.operands().map(|word| word.text.as_str()).collect();
+    operands
+        .windows(wanted.len())
+        .take(4)
+        .any(|window| window == wanted)
+}
+
+/// Whether one of the options is among the arguments. With `doubtful`, a word that could turn out to be any option
+/// counts too.
+fn has_any_flag(command: &SimpleCommand, flags: &Words, doubtful: bool) -> bool {
+    command.args().iter().any(|word| {
+        (doubtful && word.may_be_option() && !(word.literal && !word.glob))
+            || flags.0.iter().any(|flag| is_flag(&word.text, flag))
+    })
+}
+
+/// Whether a word is the option: a letter in a cluster, a long name or an abbreviation of it, with or without a
+/// value, or a word with one dash (`-delete`, `-fprint*`) or none as it is.
+fn is_flag(word: &str, flag: &str) -> bool {
+    if let Some(long) = flag.strip_prefix("--") {
+        let name = word.strip_prefix("--").and_then(|given| given.split('=').next());
+        return match name {
+            Some("") => long.is_empty() && word == "--",
+            Some(given) => long.starts_with(given),
+            None => false,
+        };
+    }
+    let letter = flag.strip_prefix('-').filter(|name| name.chars().count() == 1);
+    match (letter, flag.strip_suffix('*')) {
+        (Some(letter), _) => word.starts_with('-') && !word.starts_with("--") && word[1..].contains(letter),
+        (None, Some(start)) => word.starts_with(start),
+        (None, None) => word == flag || word.split('=').next() == Some(flag),
+    }
+}
+
+/// Commands that only read: a row holds when the program is in it and nothing that disqualifies is given.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ReadOnly {
+    programs: Words,
+    /// The first arguments must be one of these.
+    #[serde(default)]
+    verbs: Vec<String>,
+    /// All arguments together must be one of these.
+    #[serde(default)]
+    exactly: Vec<String>,
+    /// The first argument must be one of these.
+    #[serde(default)]
+    only_first: Words,
+    /// Options that disqualify.
+    #[serde(default)]
+    unless: Words,
+    /// What no argument may look like.
+    refuse_args: Option<Pattern>,
+    /// What the first operand must look like.
+    first_operand: Option<Pattern>,
+    /// The most operands.
+    operands: Option<usize>,
+}
+
+/// Options of git before its verb that change nothing.
+const GIT_HARMLESS: [&str; 2] = ["--no-pager", "--no-optional-locks"];
+
+impl ReadOnly {
+    /// Whether the command is known to read only by this row.
+    pub(crate) fn matches(&self, command: &SimpleCommand) -> bool {
+        let Some(name) = command.name() else { return false };
+        if !self.programs.has(name) || !command.is_on_path() {
+            return false;
+        }
+        let args = without_harmless(command.args(), name);
+        let words: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
+        let known_first = args.first().is_none_or(|word| word.literal);
+        let fixed = !self.unless.is_empty() || self.refuse_args.is_some() || self.operands.is_some();
+        known_first_if(known_first, self)
+            && (self.verbs.is_empty() || self.verbs.iter().any(|verb| starts_with(&words, verb)))
+            && (self.exactly.is_empty() || self.exactly.contains(&words.join(" ")))
+            && (self.only_first.is_empty() || words.first().is_some_and(|word| self.only_first.has(word)))
+            && !has_any_flag(command, &self.unless, fixed)
+            && self
+                .refuse_args
+                .as_ref()
+                .is_none_or(|p| !words.iter().any(|word| p.matches(word)))
+            && self.first_operand.as_ref().is_none_or(|p| {
+                command
+                    .operands()
+                    .next()
+                    .is_some_and(|word| word.literal && p.matches(&word.text))
+            })
+            && self
+                .operands
+                .is_none_or(|most| command.operands().count() <= most)
+            && !(command.open && fixed)
+    }
+}
+
+/// A row that says what comes first needs a first argument that is known.
+fn known_first_if(known: bool, row: &ReadOnly) -> bool {
+    known || (row.verbs.is_empty() && row.exactly.is_empty() && row.only_first.is_empty())
+}
+
+fn without_harmless<'a>(args: &'a [Word], program: &str) -> &'a [Word] {
+    let harmless = |word: &&Word| program == "git" && GIT_HARMLESS.iter().any(|option| word.is(option));
+    let count = args.iter().take_while(harmless).count();
+    &args[count..]
+}
+
+fn starts_with(words: &[&str], verb: &str) -> bool {
+    verb.split(' ')
+        .enumerate()
+        .all(|(at, part)| words.get(at) == Some(&part))
+}
+
+/// Everything `assets/risk.json` knows.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Risks {
+    pub(crate) read_only: Vec<ReadOnly>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) harmless_variables: Vec<String>,
+    /// Programs whose first operand says what they do.
+    pub(crate) verb_programs: Words,
+    /// Programs that are remembered by exact text only.
+    pub(crate) exact_programs: Words,
+    /// Paths of credentials, lower case.
+    pub(crate) credentials: Vec<Pattern>,
+    /// Paths that may hold something private, lower case.
+    pub(crate) sensitive: Vec<Pattern>,
+    /// Paths whose change runs something later, lower case.
+    pub(crate) startup: Vec<Pattern>,
+}
+
+/// The risk table, read once.
+pub(crate) fn risks() -> &'static Risks {
+    static RISKS: OnceLock<Risks> = OnceLock::new();
+    RISKS.get_or_init(|| {
+        serde_json::from_str(include_str!("../../../assets/risk.json"))
+            .expect("the risk table is read by a test")
+    })
+}
+
+/// The built-in deny rules, read once.
+pub(crate) fn denials() -> &'static [Rule] {
+    static DENIALS: OnceLock<Vec<Rule>> = OnceLock::new();
+    DENIALS.get_or_init(|| {
+        serde_json::from_str(include_str!("../../../assets/policy.json"))
+            .expect("the policy table is read by a test")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_read_and_complete() {
+        assert!(
+            risks()
+                .rules
+                .iter()
+                .all(|rule| rule.level.is_some() && !rule.reason.is_empty())
+        );
+        assert!(
+            denials()
+                .iter()
+                .all(|rule| rule.level.is_none() && !rule.name.is_empty())
+        );
+    }
+
+    #[test]
+    fn an_option_is_known_in_every_spelling() {
+        for (word, flag, same) in [
+            ("-rf", "-r", true),
+            ("-fR", "-R", true),
+            ("--recursive", "--recursive", true),
+            ("--rec", "--recursive", true),
+            ("--output=x", "--output", true),
+            ("--outp=x", "--output", true),
+            ("--outputs", "--output", false),
+            ("-delete", "-delete", true),
+            ("-fprintf", "-fprint*", true),
+            ("-name", "-delete", false),
+            ("--", "--", true),
+            ("--", "--output", false),
+            ("r", "-r", false),
+        ] {
+            assert_eq!(is_flag(word, flag), same, "{word} {flag}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `approvals.json`: what a person allowed for a project or for always, shared by every wisp in one home.
+//!
+//! Read afresh for each use, changed under a lock on a file beside it and replaced whole, so that two processes
+//! never lose each other's answers. A file that cannot be read allows nothing.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use wisp_host::{FileError, files};
+
+use crate::approvals::Approval;
+
+/// What stopped a change of the file.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// No approval has this id.
+    #[error("no approval has the id {id}")]
+    Unknown {
+        /// The id, or the beginning of one.
+        id: String,
+    },
+}
+
+/// The file of stored approvals.
+#[derive(Debug, Clone)]
+pub struct ApprovalFile {
+    path: PathBuf,
+}
+
+impl ApprovalFile {
+    /// The file at a path; nothing is touched.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// What is allowed now, newest first. A missing or unreadable file allows nothing.
+    pub fn load(&self, now: Timestamp) -> Vec<Approval> {
+        let mut text = String::new();
+        let read = files::open_own(&self.path)
+            .ok()
+            .and_then(|mut file| file.read_to_string(&mut text).ok());
+        let all: Vec<Approval> = read
+            .and_then(|_| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
+        let mut alive: Vec<Approval> = all
+            .into_iter()
+            .filter(|approval| approval.scope.is_stored() && approval.expires_at.is_some_and(|end| now < end))
+            .collect();
+        alive.sort_by_key(|approval| std::cmp::Reverse(approval.granted_at));
+        alive
+    }
+
+    /// Adds an approval in place of one for the same thing and place.
+    pub fn add(&self, approval: Approval, now: Timestamp) -> Result<(), StoreError> {
+        self.change(now, |all| {
+            all.retain(|old| {
+                old.pattern != approval.pattern || old.working_directory != approval.working_directory
+            });
+            all.push(approval);
+            Ok(())
+        })
+    }
+
+    /// Takes back the approval with this id, or the only one whose id starts so.
+    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Approval, StoreError> {
+        let mut revoked = None;
+        self.change(now, |all| {
+            let mut found = all
+                .iter()
+                .enumerate()
+                .filter(|(_, approval)| approval.id.starts_with(id));
+            let (Some((at, _)), None, false) = (found.next(), found.next(), id.is_empty()) else {
+                return Err(StoreError::Unknown { id: id.to_owned() });
+            };
+            revoked = Some(all.remove(at));
+            Ok(())
+        })?;
+        revoked.ok_or_else(|| StoreError::Unknown { id: id.to_owned() })
+    }
+
+    /// Takes back everything; the result is how many there were.
+    pub fn clear(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let mut count = 0;
+        self.change(now, |all| {
+            count = all.len();
+            all.clear();
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Reads, changes and replaces the file under its lock. What has expired goes.
+    fn change(
+        &self,
+        now: Timestamp,
+        edit: impl FnOnce(&mut Vec<Approval>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
+        let mut all = self.load(now);
+        edit(&mut all)?;
+        let text = serde_json::to_vec_pretty(&all).expect("approvals can be written as JSON");
+        files::replace(&self.path, &text)?;
+        Ok(())
+    }
+
+    fn lock(&self) -> Result<File, FileError> {
+        if let Some(home) = self.path.parent() {
+            files::private_dir(home)?;
+        }
+        let beside: &Path = &self.path.with_extension("json.lock");
+        let file = files::private_append(beside)?;
+        file.lock().map_err(|e| FileError::io("lock", beside, e))?;
+        Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test makes the files wisp meets")]
+
+    use super::*;
+    use crate::approvals::Scope;
+    use crate::level::Level;
+    use crate::pattern::Pattern;
+
+    const NOW: &str = "2026-11-30T09:00:00Z";
+
+    fn now() -> Timestamp {
+        NOW.parse().unwrap()
+    }
+
+    fn approval(id: &str, program: &str, end: &str) -> Approval {
+        Approval {
+            id: id.to_owned(),
+            pattern: Pattern::Program(program.to_owned()),
+            working_directory: None,
+            scope: Scope::Always,
+            level: Level::Moderate,
+            granted_at: now(),
+            expires_at: Some(end.parse().unwrap()),
+            source: "chat".to_owned(),
+        }
+    }
+
+    #[test]
+    fn answers_are_kept_replaced_and_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = ApprovalFile::new(dir.path().join("home/approvals.json"));
+        assert!(file.load(now()).is_empty());
+        file.add(approval("aa11", "git push", "2026-12-30T09:00:00Z"), now())
+            .unwrap();
+        file.add(approval("aa22", "cargo test", "2026-12-30T09:00:00Z"), now())
+            .unwrap();
+        file.add(approval("aa33", "cargo test", "2026-12-31T09:00:00Z"), now())
+            .unwrap();
+        let ids = |file: &ApprovalFile| file.load(now()).into_iter().map(|a| a.id).collect::<Vec<_>>();
+        assert_eq!(ids(&file), ["aa11", "aa33"]);
+        assert!(matches!(
+            file.revoke("aa", now()),
+            Err(StoreError::Unknown { .. })
+        ));
+        assert!(matches!(file.revoke("", now()), Err(StoreError::Unknown { .. })));
+        assert_eq!(file.revoke("aa1", now()).unwrap().id, "aa11");
+        assert_eq!(file.clear(now()).unwrap(), 1);
+        assert!(ids(&file).is_empty());
+    }
+
+    #[test]
+    fn what_has_expired_or_cannot_be_read_allows_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("approvals.json");
+        let file = ApprovalFile::new(&path);
+        file.add(approval("aa11", "git push", NOW), now()).unwrap();
+        assert!(file.load(now()).is_empty());
+        std::fs::write(&path, "not json").unwrap();
+        assert!(file.load(now()).is_empty());
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", &path).unwrap();
+        assert!(file.load(now()).is_empty());
+    }
+
+    #[test]
+    fn many_writers_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("approvals.json");
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let file = ApprovalFile::new(&path);
+                scope.spawn(move || {
+                    file.add(
+                        approval(&format!("{n}"), &format!("p{n}"), "2027-01-01T00:00:00Z"),
+                        now(),
+                    )
+                    .unwrap();
+                });
+            }
+        });
+        assert_eq!(ApprovalFile::new(&path).load(now()).len(), 8);
+    }
+}
