@@ -27,6 +27,18 @@ impl Place {
     /// The places of the earlier block, in the order sent.
     pub const EARLIER: [Self; 3] = [Self::Facts, Self::Earlier, Self::Summary];
 
+    /// Every place.
+    const ALL: [Self; 4] = [Self::Facts, Self::Earlier, Self::Summary, Self::Now];
+
+    fn index(self) -> usize {
+        match self {
+            Self::Facts => 0,
+            Self::Earlier => 1,
+            Self::Summary => 2,
+            Self::Now => 3,
+        }
+    }
+
     /// What a part at this place is called.
     pub(crate) const fn part(self) -> PartKind {
         match self {
@@ -38,7 +50,13 @@ impl Place {
     }
 }
 
-/// One version of a block; empty text leaves the place empty.
+/// Every version of every block, each place's oldest first; empty text leaves a place empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    by_place: [Vec<(Revision, Text)>; 4],
+}
+
+/// One version of a block as a file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Version {
     /// Where it goes.
@@ -49,27 +67,31 @@ pub(crate) struct Version {
     pub(crate) text: Text,
 }
 
-/// Every version of every block, oldest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Blocks(pub(crate) Vec<Version>);
-
 impl Blocks {
     /// The text at `place` in the view at `revision`, when there is any.
     pub(crate) fn at(&self, place: Place, revision: Revision) -> Option<&Text> {
-        let until = self.0.partition_point(|version| version.revision <= revision);
-        let latest = self.0[..until]
-            .iter()
-            .rev()
-            .find(|version| version.place == place)?;
-        (!latest.text.is_empty()).then_some(&latest.text)
+        let versions = &self.by_place[place.index()];
+        let until = versions.partition_point(|(from, _)| *from <= revision);
+        versions[..until]
+            .last()
+            .map(|(_, text)| text)
+            .filter(|text| !text.is_empty())
     }
 
     /// Puts `text` at `place` from `revision` on.
     pub(crate) fn set(&mut self, place: Place, revision: Revision, text: Text) {
-        self.0.push(Version {
-            place,
-            revision,
-            text,
-        });
+        self.by_place[place.index()].push((revision, text));
+    }
+
+    /// Every version, for saving.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = Version> {
+        Place::ALL.into_iter().flat_map(|place| {
+            let versions = self.by_place[place.index()].iter();
+            versions.map(move |(revision, text)| Version {
+                place,
+                revision: *revision,
+                text: text.clone(),
+            })
+        })
     }
 }

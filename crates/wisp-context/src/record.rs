@@ -3,9 +3,12 @@
 //! Requests are views of it. A view is named by a [`Revision`]: what was recorded by then, with the marks in force
 //! by then. Each request's revision is kept with its turn, so any request ever sent can be composed again.
 
+use std::collections::BTreeMap;
+
 use crate::blocks::Blocks;
 use crate::command::Typed;
 use crate::condense::Condensation;
+use crate::earlier::Earlier;
 use crate::entry::{Content, Entry, EntryId, Origin, Revision};
 use crate::stamp::Stamp;
 use crate::text::Text;
@@ -39,11 +42,17 @@ pub struct ThreadRecord {
     pub(crate) turns: Vec<Turn>,
     pub(crate) condensations: Vec<Condensation>,
     pub(crate) blocks: Blocks,
+    /// What the person said in turns that left, oldest first.
+    pub(crate) earlier: Earlier,
     pub(crate) revision: Revision,
     pub(crate) calls: u32,
     pub(crate) rules: Rules,
     /// Commands typed while a turn is open, recorded when it ends.
     pub(crate) waiting: Vec<(Typed, Stamp)>,
+    /// How often it was saved.
+    pub(crate) saves: u64,
+    /// Bytes to a token, by model, as learned.
+    pub(crate) ratios: BTreeMap<String, f64>,
 }
 
 impl ThreadRecord {
@@ -54,10 +63,13 @@ impl ThreadRecord {
             turns: Vec::new(),
             condensations: Vec::new(),
             blocks: Blocks::default(),
+            earlier: Earlier::default(),
             revision: 0,
             calls: 0,
             rules: Rules::default(),
             waiting: Vec::new(),
+            saves: 0,
+            ratios: BTreeMap::new(),
         };
         let content = Content::Instructions {
             text: instructions.into(),

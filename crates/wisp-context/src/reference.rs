@@ -147,7 +147,13 @@ fn is_cut(line: &str) -> bool {
 
 /// Whether a line is a frame or trailer a tool puts around its content.
 fn is_frame(line: &str) -> bool {
-    const WHOLE: [&str; 4] = ["stdout:", "stderr:", "[end of file]", ""];
+    const WHOLE: [&str; 5] = [
+        "stdout:",
+        "stderr:",
+        "[end of file]",
+        "[no newline at the end of the file]",
+        "",
+    ];
     const BEGIN: [&str; 6] = [
         "exit status: ",
         "exit status ",

@@ -1,4 +1,5 @@
 //! What a request holds, message by message.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 

@@ -1,8 +1,18 @@
 //! Conversations for the tests, small enough to read.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "tests of small sizes"
+)]
 
 use serde_json::json;
-use wisp_context::{Arrival, EntryId, NewCall, Outcome, Request, Role, Stamp, Status, ThreadRecord, Time};
+use wisp_context::{
+    Action, Arrival, EntryId, Estimator, Gauge, NewCall, Outcome, Phase, Plan, Reason, Request, Role, Stamp,
+    Status, Target, ThreadRecord, Time,
+};
 
 /// 2026-11-30 14:05:12 UTC.
 pub(crate) const TIME: Time = Time::utc(1_796_047_512_000);
@@ -96,4 +106,131 @@ pub(crate) fn assert_legal(request: &Request) {
         request.bytes(),
         "parts cover all bytes"
     );
+}
+
+/// A server that counts tokens in its own way, and the loop that feeds it.
+pub(crate) struct Sim {
+    pub(crate) window: u64,
+    /// Bytes to a token, as the server counts.
+    pub(crate) ratio: f64,
+    pub(crate) tools: u64,
+    pub(crate) target: Target,
+    pub(crate) estimator: Estimator,
+    pub(crate) record: ThreadRecord,
+    /// Turns in which a condensation that changed something was applied.
+    pub(crate) condensed: Vec<u32>,
+    /// Requests the server counted as over its window.
+    pub(crate) over: u32,
+    /// Requests not sent because they did not fit.
+    pub(crate) refused: u32,
+}
+
+impl Sim {
+    pub(crate) fn new(window: u64, ratio: f64) -> Self {
+        let mut estimator = Estimator::default();
+        estimator.set_tool_bytes(2000);
+        Self {
+            window,
+            ratio,
+            tools: 2000,
+            target: Target::default(),
+            estimator,
+            record: record(),
+            condensed: Vec::new(),
+            over: 0,
+            refused: 0,
+        }
+    }
+
+    /// The server's own count of a request.
+    pub(crate) fn count(&self, request: &Request) -> u64 {
+        let tokens = |bytes: usize| (bytes as f64 / self.ratio).ceil() as u64;
+        let message = |message: &wisp_context::Message| {
+            let calls: usize = message
+                .tool_calls
+                .iter()
+                .map(|call| call.name.len() + call.arguments.to_string().len() + 10)
+                .sum();
+            let thinking = message.thinking.as_ref().map_or(0, |text| text.len());
+            tokens(message.content.len() + thinking + calls) + 4
+        };
+        request.messages.iter().map(message).sum::<u64>() + tokens(self.tools as usize)
+    }
+
+    fn gauge(&self) -> Gauge<'_> {
+        Gauge {
+            estimator: &self.estimator,
+            window: Some(self.window),
+            target: self.target,
+        }
+    }
+
+    /// Condenses as planned and checks what a condensation promises.
+    pub(crate) fn condense(&mut self, phase: Phase, reason: Reason) -> Plan {
+        let plan = self.record.plan(&self.gauge(), phase, reason).unwrap();
+        assert!(plan.floor || plan.fill_after <= plan.goal, "{plan:?}");
+        if plan.changes() {
+            self.record
+                .condense(plan.clone(), format!("event-{}", self.record.revision()))
+                .unwrap();
+            let measured = self.record.pressure(&self.gauge(), phase).estimate;
+            let planned = plan.fill_after + if phase == Phase::Idle { 0 } else { plan.prompt };
+            assert!(
+                measured <= planned,
+                "{measured} measured, {planned} planned: {plan:?}"
+            );
+            self.condensed.push(self.record.turn_count());
+        }
+        plan
+    }
+
+    /// One request: measured, condensed when due, sent when it fits, retried once on overflow. False when refused.
+    pub(crate) fn send(&mut self, phase: Phase) -> bool {
+        let pressure = self.record.pressure(&self.gauge(), phase);
+        if pressure.action == Action::Condense {
+            let plan = self.condense(phase, Reason::Budget);
+            if pressure.after(&plan).action == Action::Refuse {
+                self.refused += 1;
+                return false;
+            }
+        }
+        for attempt in 0..2 {
+            let request = self.record.request();
+            assert_legal(&request);
+            let count = self.count(&request);
+            if count <= self.window {
+                self.estimator.report(request.bytes(), count);
+                return true;
+            }
+            self.over += 1;
+            self.estimator
+                .overflowed(request.bytes(), Some(count), self.window);
+            if attempt == 0 && !self.condense(phase, Reason::Overflow).fits {
+                break;
+            }
+        }
+        self.refused += 1;
+        false
+    }
+
+    /// A whole turn: a prompt of `prompt` bytes, one call per size in `outputs`, a reply of `reply` bytes.
+    pub(crate) fn turn(&mut self, prompt: &str, outputs: &[usize], reply: usize) {
+        self.record.begin_turn(prompt, stamp());
+        let mut phase = Phase::TurnStart;
+        for size in outputs {
+            if !self.send(phase) {
+                self.record.end_turn(Outcome::Failed("does not fit".to_owned()));
+                return;
+            }
+            run(&mut self.record, "make", &"output text\n".repeat(size / 12));
+            phase = Phase::ToolLoop;
+        }
+        if self.send(phase) {
+            self.record
+                .record_reply("word ".repeat(reply / 5), false, stamp());
+            self.record.end_turn(Outcome::Completed);
+        } else {
+            self.record.end_turn(Outcome::Failed("does not fit".to_owned()));
+        }
+    }
 }

@@ -1,0 +1,115 @@
+//! Applying a plan: the only place where entries leave what the model sees.
+
+use thiserror::Error;
+
+use crate::blocks::Place;
+use crate::earlier;
+use crate::entry::{Dropped, EntryId};
+use crate::record::ThreadRecord;
+use crate::reference::Referenced;
+use crate::text::Text;
+
+use super::{Condensation, Plan};
+
+/// The record has changed since the plan was made, which is therefore not applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the conversation has changed since the condensation was planned (change {planned}, now {now})")]
+pub struct StalePlan {
+    /// The change the plan was made at.
+    pub planned: u64,
+    /// The last change.
+    pub now: u64,
+}
+
+impl ThreadRecord {
+    /// Applies a plan under the id of its `context.condensation` event. All of it takes effect at one revision; on
+    /// an error nothing has changed.
+    pub fn condense(
+        &mut self,
+        plan: Plan,
+        event: impl Into<Text>,
+    ) -> Result<(Condensation, Vec<Referenced>), StalePlan> {
+        if plan.revision != self.revision {
+            return Err(StalePlan {
+                planned: plan.revision,
+                now: self.revision,
+            });
+        }
+        let from = self.literal_start(self.revision);
+        let revision = self.change();
+        let turn = self.turn_count();
+        let event = event.into();
+        for (id, text) in &plan.references {
+            self.mark_reference(*id, text.clone(), (turn, revision));
+        }
+        let referenced = plan
+            .references
+            .iter()
+            .filter_map(|(id, _)| self.entry(*id).and_then(Referenced::of))
+            .collect();
+        for number in &plan.leaving {
+            self.earlier.extend(earlier::of_turn(self.entries_of(*number)));
+        }
+        if plan.kept_from.index() > from {
+            for entry in &mut self.entries[from..plan.kept_from.index()] {
+                entry.dropped = Some(Dropped {
+                    turn,
+                    event: event.clone(),
+                    revision,
+                });
+            }
+        }
+        if let Some(text) = &plan.earlier {
+            self.blocks.set(Place::Earlier, revision, text.clone());
+        }
+        let done = plan.into_condensation(event, revision, turn);
+        self.condensations.push(done.clone());
+        Ok((done, referenced))
+    }
+
+    /// The last turn whose lines are in the earlier block, 0 when none is.
+    pub(crate) fn earlier_through(&self) -> u32 {
+        let start = self.literal_start(self.revision);
+        let dropped = self.entries.get(..start).unwrap_or_default();
+        dropped.last().map_or(0, |entry| entry.turn)
+    }
+
+    /// The first entry after turn `number`, whether or not it exists yet.
+    pub(crate) fn after_turns(&self, number: u32) -> EntryId {
+        let Some(turn) = self.turn(number) else {
+            return EntryId(2);
+        };
+        EntryId::at(turn.first.index() + self.entries_of(number).len())
+    }
+
+    /// The assistant message whose calls were made last.
+    pub(crate) fn latest_calls(&self) -> EntryId {
+        let last = self
+            .entries
+            .iter()
+            .rev()
+            .find(|entry| entry.kind() == crate::entry::Kind::Calls);
+        last.map_or(EntryId(0), |entry| entry.id)
+    }
+}
+
+impl Plan {
+    fn into_condensation(self, event: Text, revision: u64, turn: u32) -> Condensation {
+        Condensation {
+            event,
+            revision,
+            turn,
+            kept_from: self.kept_from,
+            reason: self.reason,
+            turns_before: self.turns_before,
+            turns_after: self.turns_after,
+            window: self.window,
+            goal: self.goal,
+            fill_before: self.fill_before,
+            fill_after: self.fill_after,
+            headroom: self.headroom,
+            steps: self.steps,
+            floor: self.floor,
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What the person said in turns that are no longer shown: the lines of the earlier block.
+//!
+//! Until facts and a summary carry them, the person's own words do. The conversation's first prompt always stands
+//! there; after it come standing orders ("do not touch legacy.c"), newest kept first when room is short; then
+//! statements ("the fixtures are under /srv"), then the other prompts, the same way. Each line names its entry, so the model can ask for the whole.
+
+mod standing;
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::entry::{Content, Entry, EntryId};
+use crate::reference::shorten;
+use crate::text::Text;
+
+/// Bytes of the block for a window nobody knows.
+const UNKNOWN_WINDOW_BYTES: usize = 4096;
+/// The least bytes the block may have, and what it is squeezed to at the floor.
+pub const SQUEEZED_BYTES: usize = 1024;
+/// Longest prompt, in bytes, that is one line as it stands.
+const WHOLE_BYTES: usize = 300;
+/// Characters kept of a longer prompt's first line.
+const LINE_CHARS: usize = 240;
+/// Characters kept of a standing order.
+const ORDER_CHARS: usize = 160;
+/// Most standing orders taken from one prompt.
+const ORDERS: usize = 12;
+/// Lines of one weight that are held: more than the block of any window lists.
+const KEPT_LINES: usize = 4096;
+/// Bytes held for the heading and the line that says what is not listed.
+const FRAME_BYTES: usize = 420;
+
+/// Bytes the block may have: a tenth of the window at four bytes a token, 1 KiB at least.
+pub(crate) fn room(window: Option<u64>) -> usize {
+    let Some(window) = window else {
+        return UNKNOWN_WINDOW_BYTES;
+    };
+    usize::try_from(window / 10 * 4)
+        .unwrap_or(usize::MAX)
+        .max(SQUEEZED_BYTES)
+}
+
+/// How much a line matters when room is short. Smaller comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// The prompt the conversation began with.
+    First,
+    /// A standing order.
+    Order,
+    /// A statement: names a path, a number, a name, or says what something is.
+    Statement,
+    /// Anything else the person said or ran.
+    Plain,
+}
+
+impl Weight {
+    fn index(self) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Order => 1,
+            Self::Statement => 2,
+            Self::Plain => 3,
+        }
+    }
+}
+
+/// One line: something the person said in a turn that left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The turn it was said in.
+    pub(crate) turn: u32,
+    /// The entry that holds all of it.
+    pub(crate) entry: EntryId,
+    /// How much it matters.
+    pub(crate) weight: Weight,
+    /// What was said, on one line.
+    pub(crate) text: Text,
+    /// The outputs of the turn, where this line is the one that names them.
+    pub(crate) outputs: Vec<EntryId>,
+}
+
+/// The lines of one turn, in order.
+pub(crate) fn of_turn(entries: &[Entry]) -> Vec<Line> {
+    let outputs: Vec<EntryId> = entries
+        .iter()
+        .filter(|entry| entry.output().is_some())
+        .map(|entry| entry.id)
+        .collect();
+    let mut lines: Vec<Line> = entries.iter().flat_map(of_entry).collect();
+    if let Some(last) = lines.iter_mut().rev().find(|line| line.weight != Weight::Order) {
+        last.outputs = outputs;
+    } else if let Some(last) = lines.last_mut() {
+        last.outputs = outputs;
+    }
+    lines
+}
+
+/// The lines of one entry: none unless the person said or ran it.
+fn of_entry(entry: &Entry) -> Vec<Line> {
+    let line = |weight, text: String| Line {
+        turn: entry.turn,
+        entry: entry.id,
+        weight,
+        text: Text::from(text),
+        outputs: Vec::new(),
+    };
+    match &entry.content {
+        Content::Command { command, .. } => {
+            vec![line(
+                Weight::Plain,
+                format!("(ran `{}` themselves)", shorten(command, LINE_CHARS)),
+            )]
+        }
+        Content::Prompt { text } => {
+            let orders = standing::orders(text);
+            if text.len() <= WHOLE_BYTES {
+                return vec![line(short_weight(entry.turn, text, &orders), one_line(text))];
+            }
+            let weight = if entry.turn == 1 {
+                Weight::First
+            } else {
+                Weight::Plain
+            };
+            let head = if entry.turn == 1 {
+                one_line(text)
+            } else {
+                shorten(&one_line(text), LINE_CHARS)
+            };
+            let orders = orders.into_iter().take(ORDERS);
+            std::iter::once(line(weight, head))
+                .chain(orders.map(|order| line(Weight::Order, shorten(&one_line(order), ORDER_CHARS))))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The weight of a prompt that is one line.
+fn short_weight(turn: u32, text: &str, orders: &[&str]) -> Weight {
+    match (turn, orders) {
+        (1, _) => Weight::First,
+        (_, []) if standing::is_statement(text) => Weight::Statement,
+        (_, []) => Weight::Plain,
+        _ => Weight::Order,
+    }
+}
+
+/// A text on one line: runs of white space become one space.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a block is made for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    /// Most bytes it may have.
+    pub(crate) room: usize,
+    /// The last turn that left.
+    pub(crate) through: u32,
+    /// Whether the conversation has `memory`.
+    pub(crate) memory: bool,
+}
+
+/// The lines of every turn that left so far, by weight, each oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Earlier {
+    by_weight: [Vec<Line>; 4],
+}
+
+impl Earlier {
+    /// Adds the lines of turns that leave, oldest first. Lines no block has room for any more are let go of: their
+    /// entries stay in the record.
+    pub(crate) fn extend(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            self.by_weight[line.weight.index()].push(line);
+        }
+        for lines in &mut self.by_weight {
+            if lines.len() > 2 * KEPT_LINES {
+                lines.drain(..lines.len() - KEPT_LINES);
+            }
+        }
+    }
+
+    /// The block for these lines and those of turns about to leave, oldest first. Never over its room, whatever the
+    /// lines. Empty when nothing left.
+    pub(crate) fn block(&self, newer: &[Line], frame: Frame) -> Text {
+        if frame.through == 0 {
+            return Text::default();
+        }
+        let mut text = heading(frame);
+        let mut listed = BTreeSet::new();
+        for (line, shown) in self.choose(newer, frame.room) {
+            listed.insert(line.turn);
+            text += "\n";
+            text += &shown;
+        }
+        if let Some(missing) = missing(&listed, frame.through) {
+            text += "\n";
+            text += &missing;
+        }
+        text.truncate(text.floor_char_boundary(frame.room));
+        Text::from(text)
+    }
+
+    /// The lines that fit, by weight and then newest first, each as it is written; returned oldest first.
+    fn choose<'a>(&'a self, newer: &'a [Line], room: usize) -> Vec<(&'a Line, String)> {
+        let mut left = room.saturating_sub(FRAME_BYTES);
+        let mut chosen: Vec<(&Line, String)> = Vec::new();
+        let mut said: HashSet<&Text> = HashSet::new();
+        for weight in [Weight::First, Weight::Order, Weight::Statement, Weight::Plain] {
+            let newer = newer.iter().rev().filter(|line| line.weight == weight);
+            for line in newer.chain(self.by_weight[weight.index()].iter().rev()) {
+                // The same words said again are listed once, the last time.
+                if !said.insert(&line.text) {
+                    continue;
+                }
+                let shown = written(
+                    line,
+                    if weight == Weight::First {
+                        left / 2
+                    } else {
+                        usize::MAX
+                    },
+                );
+                if shown.len() + 1 > left {
+                    break;
+                }
+                left -= shown.len() + 1;
+                chosen.push((line, shown));
+            }
+        }
+        chosen.reverse();
+        chosen.sort_by_key(|(line, _)| line.entry);
+        chosen
+    }
+}
+
+/// A line as it is written, its text cut to about `most` bytes.
+fn written(line: &Line, most: usize) -> String {
+    let cut = line.text.len() > most;
+    let text = if cut {
+        &line.text[..line.text.floor_char_boundary(most)]
+    } else {
+        line.text.as_str()
+    };
+    let more = if cut { "…" } else { "" };
+    let outputs = match line.outputs.as_slice() {
+        [] => String::new(),
+        [one] => format!(" (output: entry {one})"),
+        [first, .., last] => format!(" (outputs: entries {first}–{last})"),
+    };
+    format!(
+        "- turn {}, entry {}: {text}{more}{outputs}",
+        line.turn, line.entry
+    )
+}
+
+fn heading(frame: Frame) -> String {
+    let turns = if frame.through == 1 {
+        "turn 1".to_owned()
+    } else {
+        format!("turns 1–{}", frame.through)
+    };
+    let hint = if frame.memory {
+        " memory \"recall turn N\" or \"recall entry N\" shows any of it whole, \"recall WORDS\" searches it."
+    } else {
+        ""
+    };
+    format!(
+        "[From earlier in this conversation: {turns}, no longer shown. What the person said then, in their own \
+         words; it holds unless they have changed it since.{hint}]"
+    )
+}
+
+/// The line that says which turns have no line.
+fn missing(listed: &BTreeSet<u32>, through: u32) -> Option<String> {
+    let count = through - u32::try_from(listed.len()).unwrap_or(through).min(through);
+    let first = (1..=through)
+        .zip(listed)
+        .find(|(turn, listed)| turn != *listed)
+        .map(|(turn, _)| turn);
+    let first = first.unwrap_or(u32::try_from(listed.len()).unwrap_or(through) + 1);
+    let last = (1..=through)
+        .rev()
+        .zip(listed.iter().rev())
+        .find(|(turn, listed)| turn != *listed);
+    let last = last.map_or(
+        through - u32::try_from(listed.len()).unwrap_or(through).min(through),
+        |(turn, _)| turn,
+    );
+    match count {
+        0 => None,
+        1 => Some(format!("- turn {first} is not listed")),
+        _ => Some(format!(
+            "- {count} turns between {first} and {last} are not listed"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

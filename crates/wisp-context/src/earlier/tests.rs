@@ -1,0 +1,125 @@
+//! What stays of turns that left.
+
+use super::*;
+use crate::entry::Origin;
+use crate::stamp::Time;
+
+fn prompt(turn: u32, text: &str) -> Vec<Line> {
+    let entry = Entry {
+        id: EntryId(turn * 10),
+        turn,
+        origin: Origin::Turn,
+        time: Time::default(),
+        sources: Vec::new(),
+        revision: 0,
+        dropped: None,
+        content: Content::Prompt { text: text.into() },
+    };
+    of_turn(&[entry])
+}
+
+fn block(older: &[Line], newer: &[Line], frame: Frame) -> Text {
+    let mut earlier = Earlier::default();
+    earlier.extend(older.to_vec());
+    earlier.block(newer, frame)
+}
+
+fn frame(room: usize, through: u32) -> Frame {
+    Frame {
+        room,
+        through,
+        memory: true,
+    }
+}
+
+#[test]
+fn every_line_stands_in_order_while_there_is_room() {
+    let lines = [prompt(1, "Fix it.\nDo not touch legacy.c."), prompt(2, "why?")].concat();
+    assert_eq!(
+        block(&lines[..1], &lines[1..], frame(2000, 2)).as_str(),
+        "[From earlier in this conversation: turns 1–2, no longer shown. What the person said then, in their own \
+         words; it holds unless they have changed it since. memory \"recall turn N\" or \"recall entry N\" shows any \
+         of it whole, \"recall WORDS\" searches it.]\n- turn 1, entry 10: Fix it. Do not touch legacy.c.\n- turn 2, \
+         entry 20: why?"
+    );
+    assert_eq!(block(&[], &[], frame(2000, 0)), "");
+    assert!(
+        !block(
+            &lines,
+            &[],
+            Frame {
+                memory: false,
+                ..frame(2000, 2)
+            }
+        )
+        .contains("memory")
+    );
+}
+
+#[test]
+fn the_first_prompt_and_the_orders_outlast_the_rest() {
+    let mut lines = prompt(1, "Port the tide table to Rust.");
+    lines.extend(prompt(2, "Never touch legacy.c."));
+    for turn in 3..200 {
+        lines.extend(prompt(
+            turn,
+            &format!("and what about the table number {turn}, then?"),
+        ));
+    }
+    let text = block(&lines, &[], frame(1024, 199));
+    assert!(text.contains("- turn 1, entry 10: Port the tide table to Rust."));
+    assert!(text.contains("- turn 2, entry 20: Never touch legacy.c."));
+    assert!(text.contains("- turn 199, entry 1990: and what"));
+    assert!(text.contains(" turns between 3 and "), "{text}");
+    assert!(text.len() <= 1024);
+}
+
+#[test]
+fn turns_without_a_line_are_said() {
+    let listed = |turns: &[u32]| turns.iter().copied().collect::<BTreeSet<u32>>();
+    assert_eq!(missing(&listed(&[1, 2, 3]), 3), None);
+    assert_eq!(
+        missing(&listed(&[1, 3]), 3).as_deref(),
+        Some("- turn 2 is not listed")
+    );
+    assert_eq!(
+        missing(&listed(&[1, 2]), 3).as_deref(),
+        Some("- turn 3 is not listed")
+    );
+    assert_eq!(
+        missing(&listed(&[1, 5]), 9).as_deref(),
+        Some("- 7 turns between 2 and 9 are not listed")
+    );
+    assert_eq!(
+        missing(&listed(&[1, 5, 9]), 9).as_deref(),
+        Some("- 6 turns between 2 and 8 are not listed")
+    );
+    assert_eq!(
+        missing(&listed(&[]), 2).as_deref(),
+        Some("- 2 turns between 1 and 2 are not listed")
+    );
+}
+
+#[test]
+fn a_long_prompt_leaves_its_beginning_and_its_orders_once() {
+    let text = format!(
+        "Here is a log. {} You must not restart the server.",
+        "noise ".repeat(2000)
+    );
+    let lines = [prompt(1, &text), prompt(2, &text)].concat();
+    let block = block(&lines, &[], frame(1024, 2));
+    assert!(block.contains("- turn 1, entry 10: Here is a log."), "{block}");
+    assert_eq!(
+        block.matches("You must not restart the server.").count(),
+        1,
+        "{block}"
+    );
+    assert!(block.len() <= 1024);
+}
+
+#[test]
+fn the_room_is_a_tenth_of_the_window() {
+    assert_eq!(room(Some(8192)), 3276);
+    assert_eq!(room(Some(2048)), 1024);
+    assert_eq!(room(None), 4096);
+}

@@ -1,0 +1,167 @@
+//! Reading the two files.
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::entry::{Entry, Kind};
+use crate::record::ThreadRecord;
+
+use super::rebuild::{Parts, rebuild};
+use super::salvage::{self, Read};
+use super::{Transcript, VERSION, version_of};
+
+/// A record read back, and what could not be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The record. Its turns' entries have the origin `resumed`; a turn that was open is ended as interrupted.
+    pub record: ThreadRecord,
+    /// What was damaged, in the order it stood. Empty for whole files.
+    pub losses: Vec<Loss>,
+    /// Outputs of a file from before admission whose excerpt was decided now, once.
+    pub normalised: usize,
+}
+
+/// A damaged place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The line of the store, from 1; 0 for the transcript.
+    pub line: usize,
+    /// How many of its records are lost; 0 when everything in it was read all the same.
+    pub records: usize,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Why a saved conversation cannot be resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LoadError {
+    /// Neither file has anything that can be read.
+    #[error("the saved conversation is damaged: {0}")]
+    Damaged(String),
+    /// It has no version, or one from before this.
+    #[error("the conversation was saved by an older wisp and cannot be resumed; start a new conversation")]
+    Older,
+    /// It has a version from after this.
+    #[error("the conversation was saved by a newer wisp (file version {found}, this wisp reads {VERSION})")]
+    Newer {
+        /// The version it has.
+        found: u64,
+    },
+}
+
+/// Reads a record from the bytes of its transcript and its store. Either may be empty, torn or nonsense; what one
+/// lacks is taken from the other. Fails only when there is nothing to go on with, or the version is another.
+pub fn load(transcript: &[u8], store: &[u8]) -> Result<Loaded, LoadError> {
+    let copy = read_transcript(transcript);
+    let mut read = salvage::read(store);
+    if let Some(version) = read
+        .header_version
+        .or_else(|| copy.as_ref().err().and_then(Unreadable::version))
+    {
+        check(version)?;
+    }
+    if read.looks_older() {
+        return Err(LoadError::Older);
+    }
+    let mut losses = std::mem::take(&mut read.losses);
+    match (&copy, read.is_empty()) {
+        (Err(reason), true) => return Err(LoadError::Damaged(reason.words(store.is_empty()))),
+        (Err(reason), false) => losses.push(transcript_loss(reason, transcript.is_empty())),
+        (Ok(_), true) => losses.push(store_loss()),
+        (Ok(_), false) => {}
+    }
+    let parts = merge(read, copy.ok());
+    let record = rebuild(parts, &mut losses)
+        .ok_or_else(|| LoadError::Damaged("its instructions are lost".to_owned()))?;
+    let normalised = record.entries.iter().filter(|entry| is_normalised(entry)).count();
+    Ok(Loaded {
+        record,
+        losses,
+        normalised,
+    })
+}
+
+fn check(version: u64) -> Result<(), LoadError> {
+    match version {
+        VERSION => Ok(()),
+        older if older < VERSION => Err(LoadError::Older),
+        found => Err(LoadError::Newer { found }),
+    }
+}
+
+fn is_normalised(entry: &Entry) -> bool {
+    entry.kind() == Kind::Output && entry.output().is_some_and(|output| output.normalised)
+}
+
+/// Why a transcript could not be read.
+enum Unreadable {
+    NotJson,
+    Version(u64),
+    NoVersion,
+}
+
+impl Unreadable {
+    fn version(&self) -> Option<u64> {
+        match self {
+            Self::Version(found) => Some(*found),
+            Self::NotJson | Self::NoVersion => None,
+        }
+    }
+
+    fn words(&self, empty: bool) -> String {
+        let store = if empty {
+            "its store is empty"
+        } else {
+            "its store cannot be read"
+        };
+        let transcript = match self {
+            Self::NotJson | Self::Version(_) => "its transcript is no whole JSON document",
+            Self::NoVersion => "its transcript has no version",
+        };
+        format!("{store} and {transcript}")
+    }
+}
+
+fn read_transcript(bytes: &[u8]) -> Result<Transcript, Unreadable> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_matches(|letter: char| letter == '\0' || letter.is_whitespace());
+    let value: Value = serde_json::from_str(text).map_err(|_| Unreadable::NotJson)?;
+    match version_of(&value) {
+        Some(VERSION) => serde_json::from_str(text).map_err(|_| Unreadable::NotJson),
+        Some(version) => Err(Unreadable::Version(version)),
+        None => Err(Unreadable::NoVersion),
+    }
+}
+
+fn transcript_loss(reason: &Unreadable, empty: bool) -> Loss {
+    let what = match (reason, empty) {
+        (_, true) => "the transcript is missing or empty; everything was read from the store",
+        _ => "the transcript could not be read; everything was read from the store",
+    };
+    Loss {
+        line: 0,
+        records: 0,
+        what: what.to_owned(),
+    }
+}
+
+fn store_loss() -> Loss {
+    let what = "the store could not be read: entries that had left the context are lost, the rest is from the transcript";
+    Loss {
+        line: 1,
+        records: 0,
+        what: what.to_owned(),
+    }
+}
+
+/// What the store has, with entries it lost taken from the transcript.
+fn merge(read: Read, copy: Option<Transcript>) -> Parts {
+    let mut parts = read.parts;
+    let Some(copy) = copy else { return parts };
+    parts.save = parts.save.max(copy.save);
+    for entry in copy.entries {
+        // An entry never changes, so one of another save of the same conversation is the same entry.
+        parts.entries.entry(entry.id).or_insert(entry);
+    }
+    parts
+}

@@ -1,0 +1,122 @@
+//! Telling from a server's counts that it cut the prompt without saying so.
+//!
+//! Old servers, and proxies that strip fields, drop the front of a prompt that is too long, the system message
+//! first, and answer as if nothing had happened. The counts are the only trace.
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Estimator;
+
+/// Share of a calibrated estimate, in percent, below which a count means that something was left out.
+const LEAST_SHARE: u64 = 70;
+
+/// What the server counted for one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Tokens of the prompt.
+    pub prompt: u64,
+    /// Tokens generated, when reported.
+    pub reply: Option<u64>,
+}
+
+/// What the counts of one request say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole prompt was read.
+    Whole,
+    /// The prompt was cut: `counted` tokens of about `estimated`.
+    Cut {
+        /// The server's count.
+        counted: u64,
+        /// What the request should have had.
+        estimated: u64,
+    },
+    /// The prompt was read, but the window filled during the reply and the front was forgotten.
+    Shifted,
+}
+
+/// Judges the counts of a request whose messages had `bytes` bytes, sent for a window of `window` tokens. To be
+/// asked before [`Estimator::report`].
+pub fn verdict(estimator: &Estimator, bytes: u64, counts: Counts, window: u64) -> Verdict {
+    let estimated = estimator.estimate(bytes).tokens;
+    let counted = counts.prompt;
+    if counted == 0 {
+        return Verdict::Whole;
+    }
+    let short = estimator.is_calibrated() && counted * 100 < estimated * LEAST_SHARE;
+    if short || (counted < estimated && is_cut_size(counted, window)) {
+        return Verdict::Cut { counted, estimated };
+    }
+    if counted + counts.reply.unwrap_or(0) > window {
+        Verdict::Shifted
+    } else {
+        Verdict::Whole
+    }
+}
+
+/// Whether a server that cuts a prompt for `window` leaves exactly this many tokens: all of the window, all but
+/// one, or what is left after half of it is discarded, with four or five tokens kept at the front.
+fn is_cut_size(counted: u64, window: u64) -> bool {
+    let half = |keep: u64| window - window.saturating_sub(keep) / 2;
+    counted == window
+        || counted + 1 == window
+        || [half(4), half(5)].iter().any(|&size| counted.abs_diff(size) <= 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(prompt: u64) -> Counts {
+        Counts {
+            prompt,
+            reply: Some(10),
+        }
+    }
+
+    #[test]
+    fn the_sizes_servers_cut_to_are_known() {
+        let estimator = Estimator::default();
+        let bytes = 4 * 5000;
+        for counted in [2050, 2051, 2049, 4095, 4096] {
+            let cut = Verdict::Cut {
+                counted,
+                estimated: 5000,
+            };
+            assert_eq!(verdict(&estimator, bytes, counts(counted), 4096), cut);
+        }
+        assert_eq!(verdict(&estimator, bytes, counts(4000), 4096), Verdict::Whole);
+        assert_eq!(verdict(&estimator, 4 * 2000, counts(2050), 4096), Verdict::Whole);
+        for (window, left) in [(32_768, 16_386), (65_536, 32_770)] {
+            assert!(matches!(
+                verdict(&estimator, 4 * 70_000, counts(left), window),
+                Verdict::Cut { .. }
+            ));
+        }
+    }
+
+    #[test]
+    fn below_seventy_percent_of_a_calibrated_estimate_is_a_cut() {
+        let mut estimator = Estimator::default();
+        assert_eq!(verdict(&estimator, 4000, counts(600), 8192), Verdict::Whole);
+        estimator.report(4000, 1000);
+        assert_eq!(verdict(&estimator, 4000, counts(700), 8192), Verdict::Whole);
+        assert_eq!(
+            verdict(&estimator, 4000, counts(699), 8192),
+            Verdict::Cut {
+                counted: 699,
+                estimated: 1000
+            }
+        );
+    }
+
+    #[test]
+    fn a_reply_past_the_window_was_shifted() {
+        let estimator = Estimator::default();
+        let at = |reply| verdict(&estimator, 4000, Counts { prompt: 1000, reply }, 2048);
+        assert_eq!(at(Some(1048)), Verdict::Whole);
+        assert_eq!(at(Some(1049)), Verdict::Shifted);
+        assert_eq!(at(None), Verdict::Whole);
+    }
+}
