@@ -50,6 +50,24 @@ pub trait Content {
     fn readable_from(&self, offset: u64) -> u64;
 }
 
+impl<C: Content + ?Sized> Content for &C {
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, buffer)
+    }
+
+    fn readable_to(&self, offset: u64) -> u64 {
+        (**self).readable_to(offset)
+    }
+
+    fn readable_from(&self, offset: u64) -> u64 {
+        (**self).readable_from(offset)
+    }
+}
+
 /// Reads a stretch of a [`Content`] in order.
 pub struct Stretch<'a> {
     content: &'a dyn Content,

@@ -35,12 +35,16 @@
 pub mod amount;
 pub mod batch;
 pub mod budget;
+pub mod chunks;
 pub mod clean;
 pub mod content;
 pub mod fit;
 pub mod output;
 pub mod pages;
 pub mod present;
+pub mod recall;
+pub mod request;
+pub mod search;
 pub mod store;
 
 pub use budget::ToolBudget;

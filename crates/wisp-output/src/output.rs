@@ -15,7 +15,7 @@ use crate::content::{Content, MemoryContent, Section};
 pub enum Piece<'a> {
     /// Bytes to be read to their end.
     Bytes(Box<dyn Read + Send + 'a>),
-    /// Bytes the runner itself could not keep.
+    /// Bytes the runner itself could not keep, from the end of a line to the end of a line where there was one.
     Missing {
         /// How many.
         bytes: u64,

@@ -220,7 +220,7 @@ fn shown_of(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_tools_text_is_accounted_for(bytes in support::output(150), budget in 600..9000usize, memory: bool) {

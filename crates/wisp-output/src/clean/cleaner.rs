@@ -94,12 +94,21 @@ impl Cleaner {
 
     fn decode(&mut self, raw: &[u8]) {
         for chunk in raw.utf8_chunks() {
-            for ch in chunk.valid().chars() {
-                self.step(ch);
-            }
+            self.read(chunk.valid());
             if !chunk.invalid().is_empty() {
                 self.step('\u{fffd}');
             }
+        }
+    }
+
+    /// Reads text: at once when it has nothing to obey and nothing to overwrite.
+    fn read(&mut self, text: &str) {
+        let overwrites = self.returned || self.back > 0;
+        if self.state == State::Text && !overwrites && glyph::is_plain(text) {
+            return self.out.push_str(text);
+        }
+        for ch in text.chars() {
+            self.step(ch);
         }
     }
 

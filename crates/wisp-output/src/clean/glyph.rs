@@ -2,11 +2,16 @@
 
 /// Whether `text`, one line, is its own clean view: no control character but tabs, nothing invisible.
 pub(super) fn is_plain(text: &str) -> bool {
+    is_plain_but_for(text, b'\t')
+}
+
+/// The same, with one more control character allowed.
+pub(super) fn is_plain_but_for(text: &str, allowed: u8) -> bool {
     let bytes = text.as_bytes();
     let mut ascii = true;
     let mut control = false;
     for byte in bytes {
-        control |= (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
+        control |= (*byte < b' ' && *byte != b'\t' && *byte != allowed) || *byte == 0x7f;
         ascii &= *byte < 0x80;
     }
     !control && (ascii || text.chars().all(|ch| !is_c1(ch) && !is_invisible(ch)))

@@ -39,6 +39,11 @@ pub fn line(raw: &[u8], view: View) -> Cow<'_, str> {
     }
 }
 
+/// Whether a text of many lines is its own clean view.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    glyph::is_plain_but_for(text, b'\n')
+}
+
 /// Cleans a whole text held in memory; its newlines, and whether it ends with one, stay.
 pub fn text(raw: &[u8], view: View) -> String {
     let mut cleaned = String::with_capacity(raw.len());

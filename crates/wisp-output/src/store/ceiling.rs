@@ -56,6 +56,10 @@ struct Ring {
     start: u64,
     room: u64,
     written: u64,
+    /// Its first byte follows what the source could not keep, whose borders the source has placed.
+    placed: bool,
+    /// So does the head's last byte: nothing of the head was given up for the ceiling.
+    head_placed: bool,
 }
 
 impl<'f> Bounded<'f> {
@@ -97,6 +101,8 @@ impl<'f> Bounded<'f> {
             start,
             room,
             written: room,
+            placed: false,
+            head_placed: false,
         });
         self.newlines += memchr_iter(b'\n', rest).count() as u64;
         self.total += rest.len() as u64;
@@ -117,14 +123,19 @@ impl<'f> Bounded<'f> {
 
     /// Notes that the stream had `bytes` more here, which its source could not keep.
     pub(super) fn missing(&mut self, bytes: u64, newlines: u64) {
-        let start = match self.ring {
-            Some(ring) => ring.start,
-            None => self.total.min(self.three_quarters()),
+        let (start, head_placed) = match self.ring {
+            Some(ring) => (ring.start, ring.head_placed),
+            None => (
+                self.total.min(self.three_quarters()),
+                self.total <= self.three_quarters(),
+            ),
         };
         self.ring = Some(Ring {
             start,
             room: self.limit - start,
             written: 0,
+            placed: true,
+            head_placed,
         });
         self.total += bytes;
         self.newlines += newlines;
@@ -141,7 +152,11 @@ impl<'f> Bounded<'f> {
         let Some(ring) = self.ring else {
             return Ok(written);
         };
-        let head = self.head_end(ring.start)?;
+        let head = if ring.head_placed {
+            ring.start
+        } else {
+            self.head_end(ring.start)?
+        };
         let room = self.limit.saturating_sub(head + GAP_LINE);
         let tail = ring.straightened(self.file, self.base, room, spare()?)?;
         written.dropped_bytes = self.total - head - tail.bytes;
@@ -228,7 +243,8 @@ impl Ring {
         copy(file, from + oldest, &into, 0, to_end)?;
         copy(file, from, &into, to_end, held - to_end)?;
         let skip = held.saturating_sub(room);
-        let skip = line_start(&into, skip, held)?;
+        let whole = self.placed && skip == 0 && self.written <= self.room;
+        let skip = if whole { 0 } else { line_start(&into, skip, held)? };
         let bytes = held - skip;
         copy_down(&into, skip, bytes)?;
         let newlines = newlines(&into, bytes)?;

@@ -142,8 +142,9 @@ impl Store {
         })
     }
 
-    /// Makes the session's directory, private, under a private `output`.
-    fn make_dir(&self) -> Result<PathBuf, StoreError> {
+    /// Makes the session's directory, private, under a private `output`, and returns it: where a command's runner
+    /// may spill. Fails when it cannot be made, or is a link or another user's.
+    pub fn make_dir(&self) -> Result<PathBuf, StoreError> {
         let dir = self.dir();
         for path in [self.shelf().root(), &dir] {
             files::private_dir(path)?;

@@ -18,7 +18,7 @@ pub use error::StoreError;
 pub use keep::{Draft, Kept};
 pub use record::{About, Record};
 pub use shelf::{Entry, Shelf};
-pub use sweep::{Sweep, SweepReport, Swept};
+pub use sweep::{DEFAULT_DAYS, REMOVAL_LIMIT, Survey, Sweep, SweepReport, Swept, TIME_LIMIT};
 
 use std::path::{Path, PathBuf};
 

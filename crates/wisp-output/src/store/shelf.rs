@@ -169,7 +169,7 @@ fn is_dir(path: &Path) -> bool {
 }
 
 /// Names in a directory, sorted; none when it does not exist.
-fn names_in(dir: &Path) -> Result<Vec<String>, StoreError> {
+pub(super) fn names_in(dir: &Path) -> Result<Vec<String>, StoreError> {
     let listing = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|error| StoreError::io("list", dir, error))?,

@@ -1,0 +1,321 @@
+//! Finding the lines of a stored output that match a pattern, as fast as the file can be read.
+//!
+//! Most of an output is plain text, where a block of many lines can be searched at once; a block that holds a
+//! control character or a broken one is cleaned and searched line by line. A line too long to be held is searched
+//! in pieces that overlap.
+
+use std::io;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use regex::{Regex, RegexBuilder};
+
+use crate::clean::{self, CleanLines, Part, View};
+use crate::content::{Content, Stretch, bytes_of};
+
+/// How much is searched at once, in bytes, at least.
+const BLOCK: u64 = 256 * 1024;
+
+/// The largest program a pattern may compile to, in bytes.
+const PROGRAM_LIMIT: usize = 1 << 20;
+
+/// What a match may reach back into when a line arrives in pieces, in bytes.
+const OVERLAP: usize = 4 * 1024;
+
+/// How often a block may be searched in vain, because matches reach over line ends, before it is read by line.
+const PATIENCE: usize = 16;
+
+/// Why a pattern cannot be searched for.
+#[derive(Debug, thiserror::Error)]
+pub enum PatternError {
+    /// It compiles to a program larger than 1 MiB.
+    #[error("the pattern is too big: it compiles to more than {} bytes", crate::amount::grouped(PROGRAM_LIMIT as u64))]
+    TooBig,
+}
+
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    regex: Regex,
+    /// Whether it means the same over many lines as over one.
+    by_block: bool,
+    /// Why it is searched for as it stands, when it is no regular expression.
+    literal: Option<String>,
+}
+
+impl Matcher {
+    /// Compiles `pattern`: a regular expression, in any case unless it says `(?-i)`; as it stands when it is none.
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        match build(pattern) {
+            Ok(regex) => Ok(Self {
+                regex,
+                by_block: is_line_wise(pattern),
+                literal: None,
+            }),
+            Err(regex::Error::CompiledTooBig(_)) => Err(PatternError::TooBig),
+            Err(error) => {
+                let regex = build(&regex::escape(pattern)).map_err(|_| PatternError::TooBig)?;
+                Ok(Self {
+                    regex,
+                    by_block: true,
+                    literal: Some(why(&error)),
+                })
+            }
+        }
+    }
+
+    /// Why the pattern is searched for as it stands; `None` for a regular expression.
+    pub fn literal(&self) -> Option<&str> {
+        self.literal.as_deref()
+    }
+
+    /// Where the pattern first matches in a line's clean view, in bytes.
+    pub fn find(&self, line: &str) -> Option<(usize, usize)> {
+        self.regex.find(line).map(|found| (found.start(), found.end()))
+    }
+}
+
+fn build(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .multi_line(true)
+        .size_limit(PROGRAM_LIMIT)
+        .build()
+}
+
+/// The last line of the parser's explanation, which says what is wrong.
+fn why(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or("").trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+/// Whether a search over many lines finds every line that the pattern matches alone: nothing in it speaks of the
+/// text's ends, or sets a flag that changes what a line is.
+fn is_line_wise(pattern: &str) -> bool {
+    let flags = pattern.match_indices("(?").all(|(at, _)| {
+        let rest = &pattern[at + 2..];
+        [":", "<", "P<", "i)", "i:", "-i)", "-i:"]
+            .iter()
+            .any(|known| rest.starts_with(known))
+    });
+    flags && !pattern.contains("\\A") && !pattern.contains("\\z")
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// Its number in the whole, from 1.
+    pub line: u64,
+    /// Where it starts, in raw bytes of the whole.
+    pub offset: u64,
+    /// Its clean view, or of a line too long to be held a window around the first match.
+    pub text: String,
+    /// Where `text` starts in the line's clean view, in bytes.
+    pub text_at: u64,
+    /// The length of the line's clean view, in bytes.
+    pub length: u64,
+    /// Where the first match starts and ends in the line's clean view, in bytes.
+    pub found: (u64, u64),
+}
+
+/// Reads an output for the lines that match.
+pub struct Matches<'a> {
+    content: &'a dyn Content,
+    matcher: &'a Matcher,
+    /// The next byte to be read, which starts line `line`, and where to stop.
+    at: u64,
+    line: u64,
+    end: u64,
+    /// Hits of the last block, the last first.
+    found: Vec<Hit>,
+}
+
+impl<'a> Matches<'a> {
+    /// The lines of `content` that match, from byte `at` on, which starts line `line`, to byte `end`.
+    pub fn new(content: &'a dyn Content, matcher: &'a Matcher, (at, line): (u64, u64), end: u64) -> Self {
+        Self {
+            content,
+            matcher,
+            at,
+            line,
+            end,
+            found: Vec::new(),
+        }
+    }
+
+    /// The next line that matches. Errors are those of reading.
+    pub fn next_hit(&mut self) -> io::Result<Option<Hit>> {
+        while self.found.is_empty() {
+            if self.at >= self.end {
+                return Ok(None);
+            }
+            self.read_block()?;
+            self.found.reverse();
+        }
+        Ok(self.found.pop())
+    }
+
+    /// Searches the next block of whole lines, or one enormous line.
+    fn read_block(&mut self) -> io::Result<()> {
+        let limit = (self.at + BLOCK).min(self.end);
+        let bytes = bytes_of(self.content, self.at, limit)?;
+        if bytes.is_empty() {
+            self.at = self.end;
+            return Ok(());
+        }
+        let last = self.at + bytes.len() as u64 >= self.end;
+        let length = match memrchr(b'\n', &bytes) {
+            Some(newline) => newline + 1,
+            None if last => bytes.len(),
+            None => return self.read_long_line(),
+        };
+        let length = if last { bytes.len() } else { length };
+        self.search(&bytes[..length]);
+        self.at += length as u64;
+        self.line += memchr_iter(b'\n', &bytes[..length]).count() as u64;
+        Ok(())
+    }
+
+    fn search(&mut self, block: &[u8]) {
+        let text = std::str::from_utf8(block)
+            .ok()
+            .filter(|text| self.matcher.by_block && clean::is_plain_text(text));
+        match text {
+            Some(text) => self.search_text(text),
+            None => self.search_lines(block, 0, self.line),
+        }
+    }
+
+    /// Searches plain text as a whole. A match says which line to look at; the line alone decides.
+    fn search_text(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let (mut from, mut counted, mut line, mut vain) = (0, 0, self.line, 0);
+        while let Some(found) = (from < text.len())
+            .then(|| self.matcher.regex.find_at(text, from))
+            .flatten()
+        {
+            let start = memrchr(b'\n', &bytes[..found.start()]).map_or(0, |newline| newline + 1);
+            let end = memchr(b'\n', &bytes[start..]).map_or(text.len(), |newline| start + newline);
+            line += memchr_iter(b'\n', &bytes[counted..start]).count() as u64;
+            counted = start;
+            if start >= text.len() {
+                return;
+            }
+            if !self.push(&text[start..end], self.at + start as u64, line) {
+                vain += 1;
+            }
+            from = end + 1;
+            if vain > PATIENCE {
+                let line = line + 1;
+                return self.search_lines(&bytes[from.min(bytes.len())..], from, line);
+            }
+        }
+    }
+
+    /// Searches line by line, each cleaned; `skipped` bytes of the block come before.
+    fn search_lines(&mut self, block: &[u8], skipped: usize, mut line: u64) {
+        let mut offset = self.at + skipped as u64;
+        for raw in block.split_inclusive(|byte| *byte == b'\n') {
+            let body = raw.strip_suffix(b"\n").unwrap_or(raw);
+            self.push(&clean::line(body, View::Plain), offset, line);
+            offset += raw.len() as u64;
+            line += 1;
+        }
+    }
+
+    /// Adds a line if it matches.
+    fn push(&mut self, text: &str, offset: u64, line: u64) -> bool {
+        let Some((start, end)) = self.matcher.find(text) else {
+            return false;
+        };
+        self.found.push(Hit {
+            line,
+            offset,
+            text: text.to_owned(),
+            text_at: 0,
+            length: text.len() as u64,
+            found: (start as u64, end as u64),
+        });
+        true
+    }
+
+    /// Searches one line that is longer than a block.
+    fn read_long_line(&mut self) -> io::Result<()> {
+        let stretch = Stretch::new(self.content, self.at, self.end);
+        let mut lines = CleanLines::starting_at(stretch, View::Plain, self.line, self.at);
+        let (mut long, offset) = (LongLine::default(), self.at);
+        while let Some(piece) = lines.next_line()? {
+            long.add(&piece.text, piece.part != Part::More, self.matcher);
+            self.at = piece.end;
+            if piece.part != Part::More {
+                break;
+            }
+        }
+        let (line, length) = (self.line, long.length);
+        self.line += 1;
+        self.found.extend(long.hit.map(|hit| Hit {
+            line,
+            offset,
+            length,
+            ..hit
+        }));
+        Ok(())
+    }
+}
+
+/// A line searched in pieces.
+#[derive(Default)]
+struct LongLine {
+    /// The end of what came before, and where in the line it starts.
+    held: String,
+    held_at: u64,
+    length: u64,
+    hit: Option<Hit>,
+}
+
+impl LongLine {
+    fn add(&mut self, piece: &str, last: bool, matcher: &Matcher) {
+        let fresh = self.held.len();
+        self.held.push_str(piece);
+        self.length += piece.len() as u64;
+        if self.hit.is_none() {
+            self.search(fresh, last, matcher);
+        }
+        let keep = self
+            .held
+            .floor_char_boundary(self.held.len().saturating_sub(OVERLAP));
+        self.held_at += keep as u64;
+        self.held.drain(..keep);
+    }
+
+    /// Looks for a match that ends before the piece does, or, in the last piece, at its end.
+    fn search(&mut self, fresh: usize, last: bool, matcher: &Matcher) {
+        let mut from = self.held.floor_char_boundary(fresh.saturating_sub(OVERLAP / 2));
+        if from == 0 && self.held_at > 0 {
+            from = self.held.ceil_char_boundary(1);
+        }
+        let Some(found) = matcher.regex.find_at(&self.held, from) else {
+            return;
+        };
+        if !last && found.end() == self.held.len() {
+            return;
+        }
+        let start = self
+            .held
+            .floor_char_boundary(found.start().saturating_sub(OVERLAP / 4));
+        let end = self
+            .held
+            .ceil_char_boundary((found.start() + OVERLAP / 4).min(self.held.len()));
+        self.hit = Some(Hit {
+            line: 0,
+            offset: 0,
+            text: self.held[start..end].to_owned(),
+            text_at: self.held_at + start as u64,
+            length: 0,
+            found: (
+                self.held_at + found.start() as u64,
+                self.held_at + found.end() as u64,
+            ),
+        });
+    }
+}

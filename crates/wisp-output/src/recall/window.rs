@@ -1,0 +1,81 @@
+//! A page of the lines that match a pattern; of a long line, the window around its match.
+
+use std::io;
+
+use crate::amount::{counted, grouped};
+
+use super::matching::{Hit, Matcher, Matches};
+use super::{Filter, From, Stored, hint, line_bound, spelled};
+
+/// A line longer than this many bytes is shown as a window around its first match.
+const LONG: u64 = 1_024;
+
+/// How much of a long line is shown on each side of the match's start, in bytes.
+const AROUND: usize = 200;
+
+/// The lines of an output that match `pattern`, from `from` on, within `budget`, with the count of all.
+pub(super) fn matching(stored: Stored<'_>, pattern: &str, from: From, budget: usize) -> io::Result<String> {
+    let filter = Filter::Matching(pattern.to_owned());
+    let matcher = match Matcher::new(pattern) {
+        Ok(matcher) => matcher,
+        Err(error) => return Ok(format!("error: {error}")),
+    };
+    let said = matcher.literal().map_or_else(String::new, |why| {
+        format!("[not a regular expression ({why}): searched as it stands]\n")
+    });
+    let room = budget.saturating_sub(2 * line_bound(stored, &filter) + said.len());
+    let mut found = Matches::new(stored.content, &matcher, (0, 1), stored.content.bytes());
+    let (mut text, mut next, mut count, mut shown) = (String::new(), None, 0, 0);
+    while let Some(hit) = found.next_hit()? {
+        count += 1;
+        if hit.line < from.line || next.is_some() {
+            continue;
+        }
+        let row = row(&hit);
+        if text.len() + row.len() > room && shown > 0 {
+            next = Some(From::line(hit.line));
+            continue;
+        }
+        text.push_str(&row[..row.floor_char_boundary(room.max(1))]);
+        shown += 1;
+    }
+    let header = header(stored, &filter, count);
+    let footer = match next {
+        Some(next) => hint(stored, &filter, next),
+        None => format!("[end of{} of {}]", spelled(&filter), stored.name),
+    };
+    Ok(format!("{header}\n{said}{text}{footer}"))
+}
+
+/// `output 3f9a2c1b matching error: 12 of 2,340 lines match, 2,328 do not`.
+fn header(stored: Stored<'_>, filter: &Filter, count: u64) -> String {
+    let lines = counted(stored.lines, "line");
+    let others = grouped(stored.lines - count);
+    let verb = if count == 1 { "matches" } else { "match" };
+    format!(
+        "{}{}: {} of {lines} {verb}, {others} do not",
+        stored.name,
+        spelled(filter),
+        grouped(count)
+    )
+}
+
+/// A matching line with its number; of a long one, the window around the match and where it is.
+fn row(hit: &Hit) -> String {
+    if hit.length <= LONG {
+        return format!("{}: {}\n", hit.line, hit.text);
+    }
+    let within = |at: u64| usize::try_from(at - hit.text_at).expect("a match is within its text");
+    let start = hit
+        .text
+        .floor_char_boundary(within(hit.found.0).saturating_sub(AROUND));
+    let end = hit
+        .text
+        .ceil_char_boundary((within(hit.found.0) + AROUND).min(hit.text.len()));
+    let window = &hit.text[start..end];
+    let (at, length) = (grouped(hit.found.0), grouped(hit.length));
+    format!(
+        "{} (match at byte offset {at} of {length}): …{window}…\n",
+        hit.line
+    )
+}
