@@ -55,6 +55,9 @@ pub enum Parser {
 pub struct Model {
     /// Name and tag; the tag is `latest` when none is written.
     pub name: String,
+    /// The file its weights are in; models of one file share a runner. The name, when not said.
+    #[serde(default)]
+    pub weights: Option<String>,
     /// What it can do where Ollama renders its prompt.
     #[serde(default = "completion_and_tools")]
     pub capabilities: Vec<Capability>,
@@ -76,6 +79,9 @@ pub struct Model {
     /// Whether its own template, on the native path, refuses a system message that is not the first.
     #[serde(default = "yes")]
     pub strict_system: bool,
+    /// What its own template, on the native path, puts where no system message was sent.
+    #[serde(default = "own_system")]
+    pub native_system: String,
     /// How long a load takes on the server's clock, in milliseconds.
     #[serde(default)]
     pub load_ms: u64,
@@ -126,6 +132,10 @@ fn trained() -> u64 {
     32_768
 }
 
+fn own_system() -> String {
+    "You are a helpful assistant, and this text is the template's own.".to_owned()
+}
+
 fn a_gigabyte() -> u64 {
     1 << 30
 }
@@ -144,6 +154,7 @@ impl Model {
         };
         Self {
             name,
+            weights: None,
             capabilities: completion_and_tools(),
             native_capabilities: None,
             context_length: trained(),
@@ -151,6 +162,7 @@ impl Model {
             parser: Parser::Generic,
             gathers_system: true,
             strict_system: true,
+            native_system: own_system(),
             load_ms: 0,
             load_error: None,
             size: a_gigabyte(),
@@ -195,6 +207,11 @@ impl Model {
     pub fn with_parser(mut self, parser: Parser) -> Self {
         self.parser = parser;
         self
+    }
+
+    /// The key of its runner.
+    pub(crate) fn weights(&self) -> &str {
+        self.weights.as_deref().unwrap_or(&self.name)
     }
 
     /// What it can do on this path.

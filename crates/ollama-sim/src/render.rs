@@ -26,8 +26,6 @@ use crate::decode::{Call, Message, Think, ToolDef, tools_to_value};
 use crate::model::{Capability, Model, Parser};
 use crate::profile::Profile;
 
-/// What a native template puts where no system message was sent.
-const DEFAULT_SYSTEM: &str = "You are a helpful assistant, and this text is the template's own.";
 /// What follows the tools.
 const HOW_TO_CALL: &str =
     r#"Call a tool by writing <tool_call>{"name": NAME, "arguments": OBJECT}</tool_call>"#;
@@ -79,7 +77,7 @@ impl Scene<'_> {
     fn native_prompt(&self, messages: &[Message]) -> String {
         let (system, rest) = match messages.split_first() {
             Some((first, rest)) if first.role == "system" => (first.content.as_str(), rest),
-            _ => (DEFAULT_SYSTEM, messages),
+            _ => (self.model.native_system.as_str(), messages),
         };
         let mut out = self.first_block(system);
         self.turns(rest, &mut out);

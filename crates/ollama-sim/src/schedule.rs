@@ -52,6 +52,8 @@ pub(crate) struct Launch {
 /// A loaded model, as `/api/ps` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
+    /// The model that loaded it; others of the same weights may use it.
+    name: String,
     pub(crate) launch: Launch,
     keep: KeepAlive,
     last_used: Duration,
@@ -73,7 +75,7 @@ impl Loaded {
 struct Runner {
     slot: Arc<tokio::sync::Mutex<Vec<u64>>>,
     loaded: Option<Loaded>,
-    loading: Option<Window>,
+    loading: Option<(String, Window)>,
 }
 
 /// Why no runner was given.
@@ -148,11 +150,13 @@ impl Scheduler {
     pub(crate) fn list(&self) -> Vec<(String, Window, Option<Loaded>)> {
         let mut state = self.state();
         self.expire(&mut state);
-        let rows = state.runners.iter().filter_map(|(name, runner)| {
-            let window = runner
+        let rows = state.runners.values().filter_map(|runner| {
+            let loaded = runner.loaded.as_ref();
+            let row = runner
                 .loading
-                .or(runner.loaded.as_ref().map(|l| l.launch.window))?;
-            Some((name.clone(), window, runner.loaded.clone()))
+                .clone()
+                .or(loaded.map(|l| (l.name.clone(), l.launch.window)));
+            row.map(|(name, window)| (name, window, loaded.cloned()))
         });
         rows.collect()
     }
@@ -191,13 +195,13 @@ impl Scheduler {
         keep: Option<KeepAlive>,
     ) -> Result<Lease, NoRunner> {
         let arrived = self.0.clock.now();
-        let waiting = Waiting::enter(self, &model.name)?;
+        let waiting = Waiting::enter(self, model.weights())?;
         let slot = Arc::clone(&waiting.slot).lock_owned().await;
         waiting.leave();
         let loaded = self.load_if_needed(model, launch, keep).await?;
         let mut lease = Lease {
             scheduler: self.clone(),
-            model: model.name.clone(),
+            model: model.weights().to_owned(),
             slot: Some(slot),
             keep,
             load: self.0.clock.now().saturating_sub(arrived) + FIND,
@@ -217,10 +221,10 @@ impl Scheduler {
         launch: Launch,
         keep: Option<KeepAlive>,
     ) -> Result<bool, NoRunner> {
-        if self.take_loaded(&model.name, &launch) {
+        if self.take_loaded(model.weights(), &launch) {
             return Ok(false);
         }
-        let loading = Loading::enter(self, &model.name, launch.window);
+        let loading = Loading::enter(self, model, launch.window);
         self.0.clock.sleep(Duration::from_millis(model.load_ms)).await;
         loading.leave();
         if let Some(text) = &model.load_error {
@@ -229,16 +233,17 @@ impl Scheduler {
         let mut state = self.state();
         state.counters.loads += 1;
         let now = self.0.clock.now();
-        if let Some(runner) = state.runners.get_mut(&model.name) {
+        if let Some(runner) = state.runners.get_mut(model.weights()) {
             let keep = keep.unwrap_or(KEEP);
             runner.loaded = Some(Loaded {
+                name: model.name.clone(),
                 launch,
                 keep,
                 last_used: now,
                 busy: true,
             });
         }
-        self.evict(&mut state, &model.name);
+        self.evict(&mut state, model.weights());
         Ok(true)
     }
 
@@ -332,14 +337,14 @@ struct Loading<'s> {
 }
 
 impl<'s> Loading<'s> {
-    fn enter(scheduler: &'s Scheduler, model: &str, window: Window) -> Self {
-        if let Some(runner) = scheduler.state().runners.get_mut(model) {
-            runner.loading = Some(window);
+    fn enter(scheduler: &'s Scheduler, model: &Model, window: Window) -> Self {
+        if let Some(runner) = scheduler.state().runners.get_mut(model.weights()) {
+            runner.loading = Some((model.name.clone(), window));
         }
         scheduler.0.loads.send_modify(|n| *n += 1);
         Self {
             scheduler,
-            model: model.to_owned(),
+            model: model.weights().to_owned(),
             left: true,
         }
     }

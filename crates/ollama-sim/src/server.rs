@@ -280,7 +280,12 @@ impl Server {
 
     /// Drops a model from memory, as a crash or another program's request would.
     pub fn evict(&self, model: &str) -> bool {
-        self.shared.scheduler.unload(&crate::full_name(model))
+        let weights = {
+            let models = self.shared.models();
+            let found = models.iter().find(|m| crate::same_model(&m.name, model));
+            found.map(|m| m.weights().to_owned())
+        };
+        weights.is_some_and(|weights| self.shared.scheduler.unload(&weights))
     }
 
     /// Waits (real time, at most `patience`) until what the server has seen is so; whether it came to be. This

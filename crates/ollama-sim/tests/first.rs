@@ -17,8 +17,8 @@ fn a_stream_is_lines_with_the_counts_at_the_end() {
     let last = response.last();
     assert_eq!(last["done"], true);
     assert_eq!(last["done_reason"], "stop");
-    // `Hell` `o` ` ` `<` `ther` `e` `>` `.` and the stop token.
-    assert_eq!(last["eval_count"], 9);
+    // `Hello` ` ` `<` `there` `>` `.` and the stop token.
+    assert_eq!(last["eval_count"], 7);
     let prompt = "<|im_start|>user\nSay hi.<|im_end|>\n<|im_start|>assistant\n";
     assert_eq!(last["prompt_eval_count"], ollama_sim::tokens::count(prompt));
     let seen = &server.chats()[0];

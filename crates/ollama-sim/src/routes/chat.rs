@@ -23,7 +23,7 @@ use crate::wire::Closed;
 const LONGER: &str = "the prompt is longer than the context length currently available to the model; shorten the \
                       prompt, adjust the context length in settings, or use a model with a longer context length";
 /// The scheduler's refusal; the two spaces are the server's.
-const BUSY: &str = "server busy, please try again.  maximum pending requests exceeded";
+pub(super) const BUSY: &str = "server busy, please try again.  maximum pending requests exceeded";
 
 /// A chat whose request was found right.
 pub(super) struct Checked {
@@ -84,14 +84,14 @@ fn check(x: &Exchange<'_, '_>, request: ChatRequest, generate: bool) -> Result<C
 }
 
 /// Reads the name; older releases have other texts.
-fn name_of(written: &str, profile: &Profile) -> Result<ModelName, Answer> {
+pub(super) fn name_of(written: &str, profile: &Profile) -> Result<ModelName, Answer> {
     ModelName::read(written).map_err(|fault| match fault {
         NameFault::Invalid if profile.names_checked => Answer::error(400, "invalid model name"),
         NameFault::Invalid | NameFault::Missing => Answer::error(400, "model is required"),
     })
 }
 
-fn find(x: &Exchange<'_, '_>, name: &ModelName) -> Result<Model, Answer> {
+pub(super) fn find(x: &Exchange<'_, '_>, name: &ModelName) -> Result<Model, Answer> {
     let full = name.full();
     let found = x
         .shared
@@ -177,7 +177,7 @@ fn capabilities(
 async fn scheduled(x: &mut Exchange<'_, '_>, checked: Checked) -> Result<(), Closed> {
     let empty = checked.request.messages.is_empty();
     if empty && checked.request.keep_alive == Some(KeepAlive::Now) {
-        x.shared.scheduler.unload(&checked.model.name);
+        x.shared.scheduler.unload(checked.model.weights());
         return x.send(bare(x, &checked, "unload")).await;
     }
     let window = Window::of(x.profile(), &checked.model, &checked.options);
@@ -219,7 +219,11 @@ fn bare(x: &Exchange<'_, '_>, checked: &Checked, why: &str) -> Answer {
     } else {
         object.insert("message".into(), json!({"role": "assistant", "content": ""}));
     }
-    super::play::finish_fields(&mut object, x.profile(), Some(why));
+    super::play::finish_fields(
+        &mut object,
+        x.profile().reason_before_done && !checked.generate,
+        Some(why),
+    );
     Answer::json(200, &Value::Object(object))
 }
 

@@ -43,8 +43,10 @@ fn derive(x: &Exchange<'_, '_>, name: &ModelName, request: &Value) -> Option<Mod
         .find(|m| crate::same_model(&m.name, &from.full()))
         .cloned()?;
     models.retain(|m| !crate::same_model(&m.name, &name.full()));
+    let weights = Some(base.weights().to_owned());
     let mut model = Model {
         name: name.full(),
+        weights,
         ..base
     };
     if let Some(window) = request.pointer("/parameters/num_ctx").and_then(Value::as_u64) {

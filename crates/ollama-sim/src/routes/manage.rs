@@ -14,12 +14,16 @@ pub(super) fn delete(x: &Exchange<'_, '_>) -> Answer {
         return Answer::error(400, &format!("name {written:?} is invalid"));
     };
     let mut models = x.shared.models();
-    let before = models.len();
-    models.retain(|m| !crate::same_model(&m.name, &name.full()));
-    if models.len() == before {
+    let Some(at) = models
+        .iter()
+        .position(|m| crate::same_model(&m.name, &name.full()))
+    else {
         return Answer::error(404, &format!("model '{written}' not found"));
+    };
+    let gone = models.remove(at);
+    if models.iter().all(|m| m.weights() != gone.weights()) {
+        x.shared.scheduler.unload(gone.weights());
     }
-    x.shared.scheduler.unload(&name.full());
     Answer::empty(200)
 }
 
@@ -60,6 +64,7 @@ pub(super) fn copy(x: &Exchange<'_, '_>) -> Answer {
         0,
         crate::Model {
             name: to.full(),
+            weights: Some(model.weights().to_owned()),
             ..model
         },
     );

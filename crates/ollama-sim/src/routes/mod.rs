@@ -63,6 +63,7 @@ enum Slow {
     Ps,
     Pull,
     Create,
+    Embed,
 }
 
 struct Route {
@@ -125,7 +126,7 @@ static ROUTES: [Route; 15] = [
     route("DELETE", "/api/delete", Handler::Now(manage::delete)),
     route("POST", "/api/copy", Handler::Now(manage::copy)),
     route("POST", "/api/create", Handler::Slow(Slow::Create)),
-    route("POST", "/api/embed", Handler::Now(embed::embed)),
+    route("POST", "/api/embed", Handler::Slow(Slow::Embed)),
     account("POST", "/api/me", Handler::Now(account::me)),
     account("GET", "/api/status", Handler::Now(account::status)),
     route("GET", "/v1/models", Handler::Now(list::openai_models)),
@@ -167,6 +168,7 @@ pub(crate) async fn answer(
         Handler::Slow(Slow::Ps) => list::ps(&mut exchange).await,
         Handler::Slow(Slow::Pull) => pull::pull(&mut exchange).await,
         Handler::Slow(Slow::Create) => create::create(&mut exchange).await,
+        Handler::Slow(Slow::Embed) => embed::embed(&mut exchange).await,
     }
 }
 

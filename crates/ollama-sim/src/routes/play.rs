@@ -258,7 +258,8 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
         };
         let last = std::mem::take(&mut self.last);
         let mut object = self.object(&last);
-        finish_fields(&mut object, &self.checked.profile, reason);
+        let reason_first = self.checked.profile.reason_before_done && !self.checked.generate;
+        finish_fields(&mut object, reason_first, reason);
         self.counts(&mut object);
         let line = gojson::encode(&Value::Object(object));
         if !self.checked.stream {
@@ -356,18 +357,12 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
 }
 
 /// `done` and `done_reason`, in the release's order.
-pub(super) fn finish_fields(object: &mut Map<String, Value>, profile: &Profile, reason: Option<&str>) {
-    if profile.reason_before_done
-        && let Some(reason) = reason
-    {
-        object.insert("done_reason".into(), json!(reason));
+pub(super) fn finish_fields(object: &mut Map<String, Value>, reason_first: bool, reason: Option<&str>) {
+    let mut fields = vec![("done", json!(true))];
+    if let Some(reason) = reason {
+        fields.insert(usize::from(!reason_first), ("done_reason", json!(reason)));
     }
-    object.insert("done".into(), json!(true));
-    if !profile.reason_before_done
-        && let Some(reason) = reason
-    {
-        object.insert("done_reason".into(), json!(reason));
-    }
+    object.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// An id of the release's kind, different for every call of a server's life.
