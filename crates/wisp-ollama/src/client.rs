@@ -9,10 +9,11 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::error::{Error, excerpt};
+use crate::error::{Error, Refusal, excerpt};
 use crate::host::Host;
 use crate::models::{Loaded, Model, Models};
 use crate::pull::PullStream;
@@ -65,6 +66,17 @@ pub struct Client {
     host: Host,
     timeouts: Timeouts,
     key: Option<Key>,
+}
+
+/// The answer of `/api/status`.
+#[derive(Deserialize)]
+struct Status {
+    cloud: Option<Cloud>,
+}
+
+#[derive(Deserialize)]
+struct Cloud {
+    disabled: Option<bool>,
 }
 
 /// A bearer token that is never printed.
@@ -167,6 +179,16 @@ impl Client {
         let body = json!({ "model": model }).to_string();
         self.query(self.post("/api/show", body), self.timeouts.query)
             .await
+    }
+
+    /// Whether the operator has switched remote models off; `None` on servers before 0.16.2, which do not say.
+    pub async fn cloud_disabled(&self) -> Result<Option<bool>, Error> {
+        let status: Result<Status, Error> = self.query(self.get("/api/status"), self.timeouts.query).await;
+        match status {
+            Ok(status) => Ok(status.cloud.and_then(|cloud| cloud.disabled)),
+            Err(error) if error.refusal() == Some(Refusal::NoRoute) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Downloads a model. Dropping the stream cancels; asking again resumes.

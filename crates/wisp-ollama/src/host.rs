@@ -39,8 +39,8 @@ pub enum HostError {
         /// The name as it was understood.
         name: String,
     },
-    /// A base path with a query or a fragment.
-    #[error("the path {path:?} of an ollama server's address cannot hold '?' or '#'")]
+    /// A base path with a query, a fragment or spaces.
+    #[error("the path {path:?} of an ollama server's address cannot hold spaces, '?' or '#'")]
     Path {
         /// The path as it was given.
         path: String,
@@ -69,7 +69,7 @@ impl Host {
         if authority.contains('@') {
             return Err(HostError::Credentials);
         }
-        if path.contains(['?', '#']) {
+        if path.contains(|c: char| "?#".contains(c) || c.is_whitespace() || c.is_control()) {
             return Err(HostError::Path {
                 path: path.to_owned(),
             });
@@ -81,7 +81,9 @@ impl Host {
             name: connectable(&name)?,
             port: port.flatten().unwrap_or(default_port),
             base: base_path(path),
-            ignored_port: port_text.filter(|_| port == Some(None)).map(str::to_owned),
+            ignored_port: port_text
+                .filter(|text| port == Some(None) && !text.is_empty())
+                .map(str::to_owned),
         })
     }
 
@@ -291,6 +293,7 @@ mod tests {
         assert!(matches!(Host::parse("a b"), Err(HostError::Name { .. })));
         assert!(matches!(Host::parse("a:b:c"), Err(HostError::Name { .. })));
         assert!(matches!(Host::parse("h/x?y=1"), Err(HostError::Path { .. })));
+        assert!(matches!(Host::parse("h/x y"), Err(HostError::Path { .. })));
     }
 
     #[test]

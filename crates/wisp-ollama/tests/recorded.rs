@@ -272,3 +272,12 @@ async fn a_download_that_cannot_begin_says_so() {
         assert_eq!(error.refusal(), Some(Refusal::PullBroken), "{server}");
     }
 }
+
+#[tokio::test]
+async fn whether_remote_models_are_off_is_told_where_it_is_known() {
+    for (server, data) in SERVERS {
+        let listener = playing(data, "status-route").await;
+        let off = listener.client().cloud_disabled().await.expect(server);
+        assert_eq!(off, (server != "0.11.4").then_some(false), "{server}");
+    }
+}

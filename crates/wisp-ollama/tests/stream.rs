@@ -22,7 +22,11 @@ fn request() -> ChatRequest {
 }
 
 async fn replied(pieces: Vec<Vec<u8>>) -> (Result<Reply, Error>, Reply) {
-    let listener = Listener::with(pieces, End::Close).await;
+    replied_until(pieces, End::Close).await
+}
+
+async fn replied_until(pieces: Vec<Vec<u8>>, end: End) -> (Result<Reply, Error>, Reply) {
+    let listener = Listener::with(pieces, end).await;
     let mut stream = match listener.client().chat(&request()).await {
         Ok(stream) => stream,
         Err(error) => return (Err(error), Reply::default()),
@@ -145,18 +149,29 @@ async fn invalid_utf8_is_an_error() {
 #[tokio::test]
 async fn a_connection_that_breaks_is_lost_wherever_it_breaks() {
     let line = b"{\"message\":{\"content\":\"half\"},\"done\":false}\n";
+    let call =
+        b"{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{}}}]},\"done\":false}\n";
     let ndjson = || head(200, "application/x-ndjson", "Transfer-Encoding: chunked");
     let mut cut_chunk = chunks(line, Cut::Whole).concat();
     cut_chunk.truncate(20);
-    for (broken, kept) in [
-        (vec![], ""),
-        (vec![ndjson()], ""),
-        (vec![ndjson(), cut_chunk], ""),
-        (vec![ndjson(), chunks(line, Cut::Whole).concat()], "half"),
-    ] {
-        let (result, partial) = replied(broken).await;
+    let places = [
+        (vec![], "", 0),
+        (vec![ndjson()], "", 0),
+        (vec![ndjson(), cut_chunk], "", 0),
+        (vec![ndjson(), chunks(line, Cut::Whole).concat()], "half", 0),
+        (vec![ndjson(), chunks(call, Cut::Whole).concat()], "", 1),
+    ];
+    for (broken, kept, calls) in places {
+        let (result, partial) = replied(broken.clone()).await;
         assert!(matches!(result, Err(Error::Lost { .. })), "{result:?}");
-        assert_eq!(partial.content, kept);
+        assert_eq!(
+            (partial.content.as_str(), partial.tool_calls.len()),
+            (kept, calls)
+        );
+        // A reset may overtake what was sent before it, so what had arrived is not asserted.
+        let (result, partial) = replied_until(broken, End::Reset).await;
+        assert!(matches!(result, Err(Error::Lost { .. })), "{result:?}");
+        assert!(partial.done.is_none());
     }
 }
 
@@ -214,7 +229,8 @@ async fn silence_is_bounded_before_and_within_a_reply() {
     let line = b"{\"message\":{\"content\":\"a\"},\"done\":false}\n";
     let mut pieces = vec![head(200, "application/x-ndjson", "Transfer-Encoding: chunked")];
     pieces.extend(chunks(line, Cut::Whole));
-    let listener = Listener::with(pieces, End::Hold).await;
+    // One write, so that a busy machine cannot put a pause of its own between the head and the line.
+    let listener = Listener::with(vec![pieces.concat()], End::Hold).await;
     let client = listener.client_with(Timeouts {
         idle: short,
         ..Timeouts::default()

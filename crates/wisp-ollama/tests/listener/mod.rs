@@ -19,6 +19,8 @@ pub(crate) enum End {
     Close,
     /// Says nothing more and waits until the client has closed.
     Hold,
+    /// Resets the connection.
+    Reset,
 }
 
 /// One scripted exchange.
@@ -47,6 +49,9 @@ impl Listener {
                     return request;
                 }
                 tokio::task::yield_now().await;
+            }
+            if end == End::Reset {
+                socket.set_zero_linger().expect("a TCP socket");
             }
             if end == End::Hold {
                 let mut rest = [0; 64];
