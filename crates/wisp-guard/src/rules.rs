@@ -124,7 +124,7 @@ fn has_verb(command: &SimpleCommand, verb: &str) -> bool {
 /// counts too.
 fn has_any_flag(command: &SimpleCommand, flags: &Words, doubtful: bool) -> bool {
     command.args().iter().any(|word| {
-        (doubtful && word.may_be_option() && !(word.literal && !word.glob))
+        (doubtful && (!word.literal || word.glob) && word.may_be_option())
             || flags.0.iter().any(|flag| is_flag(&word.text, flag))
     })
 }

@@ -4,6 +4,8 @@
 //! unreadable here: a quote within `$'…'`, arithmetic commands, a continued line in the middle of a word. So is
 //! whatever the parser passed over: each byte between two tokens must be a blank.
 
+use std::ops::Range;
+
 use tree_sitter::{Node, Parser, Tree};
 
 /// The longest line that is read, in bytes.
@@ -92,6 +94,13 @@ const LEAVES: &[&str] = &[
     "extglob_pattern",
 ];
 
+/// Words that begin or end a construct. The grammar sometimes takes one for a program (`! if true; then …`), and then
+/// what stands in the construct is taken for arguments.
+const RESERVED: &[&str] = &[
+    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in",
+    "select", "function", "coproc", "{", "}", "!", "[[", "]]",
+];
+
 /// Kinds within which the space between tokens is text of the person's own.
 const TEXT: &[&str] = &[
     "string",
@@ -111,7 +120,7 @@ pub(crate) fn parse(line: &str) -> Result<Tree, Unreadable> {
     let tree = parser
         .parse(line, None)
         .ok_or_else(|| Unreadable::new("the line could not be parsed"))?;
-    check(tree.root_node(), line, 0)?;
+    check(tree.root_node(), line, 0, false)?;
     Ok(tree)
 }
 
@@ -139,7 +148,9 @@ fn splits_a_word(line: &[u8]) -> bool {
     })
 }
 
-fn check(node: Node<'_>, line: &str, depth: usize) -> Result<(), Unreadable> {
+/// Checks a node and all below it. `depth` is how deep it stands, `in_text` whether it is part of a text, where
+/// blanks are letters like others.
+fn check(node: Node<'_>, line: &str, depth: usize, in_text: bool) -> Result<(), Unreadable> {
     if depth > MAX_DEPTH {
         return Err(Unreadable::new("it is nested too deeply"));
     }
@@ -153,13 +164,31 @@ fn check(node: Node<'_>, line: &str, depth: usize) -> Result<(), Unreadable> {
             node.kind().replace('_', " ")
         )));
     }
+    if !in_text && swallows_a_blank(node.kind(), text) {
+        return Err(Unreadable::new("a blank was taken into a word"));
+    }
     check_kind(node, text, line)?;
     check_gaps(node, line)?;
+    let in_text = TEXT.contains(&node.kind()) || (in_text && !node.kind().ends_with("_substitution"));
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
-        check(child, line, depth + 1)?;
+        check(child, line, depth + 1, in_text)?;
     }
     Ok(())
+}
+
+/// Whether a token begins with a blank, or a word has one that is not escaped: the shell ends the word there.
+fn swallows_a_blank(kind: &str, text: &str) -> bool {
+    if kind != "program" && text.starts_with([' ', '\t', '\n']) && !text.trim().is_empty() {
+        return true;
+    }
+    let mut escaped = false;
+    kind == "word"
+        && text.chars().any(|c| {
+            let bare = !escaped && c.is_whitespace();
+            escaped = c == '\\' && !escaped;
+            bare
+        })
 }
 
 fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> {
@@ -179,6 +208,9 @@ fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> 
         "command" if has_child(node, "subshell") => Err(Unreadable::new("a parenthesis follows a word")),
         "comment" if !starts_a_comment(line.as_bytes(), node.start_byte()) => {
             Err(Unreadable::new("a # stands within a word"))
+        }
+        "command_name" if RESERVED.contains(&text) => {
+            Err(Unreadable::new(format!("{text} stands where a program should")))
         }
         "heredoc_redirect" => check_heredoc(node, line),
         _ => Ok(()),
@@ -209,26 +241,42 @@ fn starts_a_comment(line: &[u8], at: usize) -> bool {
     b" \t\n;&|()".contains(&line[before]) && !escaped
 }
 
+/// Kinds that a newline ends: the shell starts the next command there, whatever the grammar made of it.
+const ONE_LINE: &[&str] = &[
+    "command",
+    "command_name",
+    "declaration_command",
+    "unset_command",
+    "file_redirect",
+    "herestring_redirect",
+    "negated_command",
+    "variable_assignment",
+    "variable_assignments",
+    "concatenation",
+];
+
 /// Every byte between two children is a blank or a continued line.
 fn check_gaps(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     if TEXT.contains(&node.kind()) || node.child_count() == 0 {
         return Ok(());
     }
+    let blanks = match node.kind() {
+        "concatenation" => "",
+        kind if ONE_LINE.contains(&kind) => " \t",
+        _ => " \t\n",
+    };
     let mut at = node.start_byte();
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
-        check_gap(line, at, child.start_byte())?;
+        check_gap(line, at..child.start_byte(), blanks)?;
         at = at.max(child.end_byte());
     }
-    check_gap(line, at, node.end_byte())
+    check_gap(line, at..node.end_byte(), blanks)
 }
 
-fn check_gap(line: &str, from: usize, to: usize) -> Result<(), Unreadable> {
-    let gap = line
-        .get(from..to.max(from))
-        .unwrap_or_default()
-        .replace("\\\n", " ");
-    if gap.bytes().all(|b| b" \t\n".contains(&b)) {
+fn check_gap(line: &str, gap: Range<usize>, blanks: &str) -> Result<(), Unreadable> {
+    let gap = line.get(gap).unwrap_or_default().replace("\\\n", "");
+    if gap.chars().all(|c| blanks.contains(c)) {
         return Ok(());
     }
     Err(Unreadable::new("part of it was passed over"))
