@@ -1,3 +1,61 @@
-//! To be written.
+//! The tools a model may call, and the audited registry through which every call goes.
+//!
+//! A tool is a [`Descriptor`] row and a function; what it may be called with is a table beside its fields
+//! ([`arguments!`]). It never throws and never bounds its own output: the [`Registry`] records the call, runs the
+//! tool, keeps the whole output when it exceeds the conversation's budget, and gives the model what fits with an
+//! exact account of the rest. Before anything runs, reads or writes it passes the [`Gatekeeper`]: policy, risk, the
+//! person.
+//!
+//! Adding a tool is a file with its descriptor and a row in [`builtin`]:
+//!
+//! ```
+//! let tools = wisp_tools::builtin(&wisp_tools::BuiltinOptions::default());
+//! let names: Vec<&str> = tools.iter().map(|tool| tool.descriptor().name).collect();
+//! assert_eq!(names[..4], ["current_date", "run_command", "read_file", "edit_file"]);
+//! ```
+
 pub mod arguments;
+mod call;
+mod current_date;
+mod edit_file;
 pub mod files;
+mod gate;
+pub mod ledger;
+mod read_file;
+mod registry;
+mod run_command;
+mod tool;
+
+use std::time::Duration;
+
+pub use call::{Answering, Call, Keep, Person, Scene, Services, ToolOptions};
+pub use gate::{Answer, Asking, Gatekeeper, Question};
+pub use registry::{
+    Admitted, Finished, HeldRange, KeptRecord, NotRecorded, Pending, Registry, Request, cap_at_send, one_line,
+};
+pub use tool::{Body, Descriptor, Ending, Returned, Running, Tool};
+
+/// The name of the tool that reads what was held back; it is offered by its own rule (`context.memory`).
+pub const MEMORY: &str = "memory";
+
+/// What the built-in tools' descriptions say of the options in force.
+#[derive(Debug, Clone, Default)]
+pub struct BuiltinOptions {
+    /// How long a command may run; none for as long as it likes.
+    pub command_timeout: Option<Duration>,
+}
+
+/// The built-in tools, in the order they are offered.
+pub fn builtin(options: &BuiltinOptions) -> Vec<Box<dyn Tool>> {
+    let limit = match options.command_timeout {
+        Some(limit) => format!("stopped after {} s", limit.as_secs()),
+        None => "no time limit".to_owned(),
+    };
+    let limits = format!("{limit}; output beyond the tool-output budget is kept and can be paged");
+    vec![
+        Box::new(current_date::CurrentDate),
+        Box::new(run_command::RunCommand { limits }),
+        Box::new(read_file::ReadFile),
+        Box::new(edit_file::EditFile),
+    ]
+}

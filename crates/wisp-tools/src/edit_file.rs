@@ -1,0 +1,302 @@
+//! `edit_file`: writes, appends to, or replaces one place of a text file, after the person has seen the difference.
+
+use serde_json::{Value, json};
+use similar::TextDiff;
+use wisp_audit::Kind;
+
+use crate::arguments;
+use crate::arguments::Arguments;
+use crate::call::Call;
+use crate::files::edit::{Change, Edited, edit};
+use crate::files::place::Place;
+use crate::files::text::Text;
+use crate::tool::{Descriptor, Returned, Running, Tool};
+
+/// The largest file that is edited in place, bytes.
+const EDITABLE: u64 = 1024 * 1024;
+/// The most lines of the result that are quoted.
+const QUOTED: usize = 3;
+
+arguments! {
+    /// What `edit_file` is called with.
+    pub struct EditFileArguments {
+        path: String = "path", "The file";
+        mode: String = "mode", "write (whole file), append, or replace (one place)";
+        content: String = "content", "The new text; with line, the whole new line";
+        find: Option<String> = "find", "For replace: the exact text to replace, which must occur once";
+        line: Option<i64> = "line", "For replace: the line to replace, as read_file numbers it";
+    }
+}
+
+/// The tool.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct EditFile;
+
+impl Tool for EditFile {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            name: "edit_file",
+            description: "Write, append to, or replace one place in a text file.",
+            parameters: EditFileArguments::PARAMETERS,
+            limits: "replace edits files up to 1 MiB; the file's mode, line endings, byte order mark and links stay"
+                .to_owned(),
+            example: "In config.toml change the port to 8080.",
+            reads_only: false,
+        }
+    }
+
+    fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a> {
+        Box::pin(async move {
+            let arguments = match EditFileArguments::from_value(arguments) {
+                Ok(arguments) => arguments,
+                Err(e) => return Returned::error(e),
+            };
+            match change(&arguments, call).await {
+                Ok(returned) => returned,
+                Err(text) => Returned::error(text),
+            }
+        })
+    }
+}
+
+/// The three things an edit can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Write,
+    Append,
+    Replace,
+}
+
+impl Mode {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "write" => Ok(Self::Write),
+            "append" => Ok(Self::Append),
+            "replace" => Ok(Self::Replace),
+            _ => Err("mode must be write, append, or replace".to_owned()),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Append => "append",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// An edit worked out and not yet made: what would be written, and what is said of it.
+struct Plan {
+    mode: Mode,
+    place: Place,
+    bytes: Vec<u8>,
+    what: String,
+    diff: Option<String>,
+    after: u64,
+}
+
+async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Returned, String> {
+    let mode = Mode::parse(&arguments.mode)?;
+    if arguments.path.is_empty() {
+        return Err("path is empty: give the path of a file".to_owned());
+    }
+    let path = call.services.path(&arguments.path);
+    let place = Place::find(&path).map_err(|e| e.to_string())?;
+    call.confine(&place.real)
+        .map_err(|why| format!("cannot write {}: {why}", path.display()))?;
+    let plan = plan(arguments, mode, place)?;
+    if let Err(refusal) = call
+        .clear_edit(&plan.place.real, mode.name(), plan.diff.clone())
+        .await
+    {
+        return Ok(refusal);
+    }
+    make(&plan, call)
+}
+
+fn plan(arguments: &EditFileArguments, mode: Mode, place: Place) -> Result<Plan, String> {
+    match mode {
+        Mode::Write => plan_write(arguments, place),
+        Mode::Append => Ok(plan_append(arguments, place)),
+        Mode::Replace => plan_replace(arguments, place),
+    }
+}
+
+fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
+    let bytes = arguments.content.clone().into_bytes();
+    let after = bytes.len() as u64;
+    let old = if place.size() <= EDITABLE {
+        place.read().map_err(|e| e.to_string())?
+    } else {
+        Vec::new()
+    };
+    let diff = Some(unified(
+        &String::from_utf8_lossy(&old),
+        &arguments.content,
+        &place,
+    ));
+    let verb = if place.existing.is_some() {
+        "wrote"
+    } else {
+        "created"
+    };
+    let what = format!("{verb} {}; now {after} bytes", place.given.display());
+    Ok(Plan {
+        mode: Mode::Write,
+        place,
+        bytes,
+        what,
+        diff,
+        after,
+    })
+}
+
+fn plan_append(arguments: &EditFileArguments, place: Place) -> Plan {
+    let bytes = arguments.content.clone().into_bytes();
+    let after = place.size() + bytes.len() as u64;
+    let verb = if place.existing.is_some() {
+        "appended to"
+    } else {
+        "created"
+    };
+    let what = format!("{verb} {}; now {after} bytes", place.given.display());
+    let added: String = arguments
+        .content
+        .split_inclusive('\n')
+        .map(|l| format!("+{l}"))
+        .collect();
+    Plan {
+        mode: Mode::Append,
+        place,
+        bytes,
+        what,
+        diff: Some(added),
+        after,
+    }
+}
+
+fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
+    let given = place.given.display().to_string();
+    if place.existing.is_none() {
+        return Err(format!("file not found: {given}"));
+    }
+    if place.size() > EDITABLE {
+        return Err(format!(
+            "file too large to edit in place: {given} is {} bytes, limit {EDITABLE}",
+            place.size()
+        ));
+    }
+    let old = place.read().map_err(|e| e.to_string())?;
+    let text = Text::of(&old).map_err(|e| format!("file {e}: {given}"))?;
+    let edited = edit(&text, &wanted(arguments)?).map_err(|e| e.to_string())?;
+    let new = Text {
+        body: edited.body.clone(),
+        ..text.clone()
+    };
+    let bytes = new.to_bytes();
+    let after = bytes.len() as u64;
+    let diff = Some(unified(&text.body, &edited.body, &place));
+    let what = format!(
+        "{}; now {after} bytes; {}",
+        said(&edited, &given),
+        quoted(&edited)
+    );
+    Ok(Plan {
+        mode: Mode::Replace,
+        place,
+        bytes,
+        what,
+        diff,
+        after,
+    })
+}
+
+fn wanted(arguments: &EditFileArguments) -> Result<Change, String> {
+    let content = arguments.content.clone();
+    let find = arguments.find.clone().filter(|f| !f.is_empty());
+    match (arguments.line, find, &arguments.find) {
+        (Some(line), find, _) => {
+            let line = usize::try_from(line).unwrap_or(0);
+            Ok(Change::Line { line, find, content })
+        }
+        (None, Some(find), _) => Ok(Change::Find { find, content }),
+        (None, None, Some(_)) => Ok(Change::Find {
+            find: String::new(),
+            content,
+        }),
+        (None, None, None) => {
+            Err("replace needs line (from read_file) or find (the exact text to replace)".to_owned())
+        }
+    }
+}
+
+/// `replaced at line 7 of src/main.rs, keeping …`.
+fn said(edited: &Edited, path: &str) -> String {
+    let line = format!("line {}", edited.first_line);
+    edited.what.replacen(&line, &format!("{line} of {path}"), 1)
+}
+
+/// `line 7 now: "…"`, or the first three lines of several.
+fn quoted(edited: &Edited) -> String {
+    let (first, last) = (edited.first_line, edited.last_line);
+    let lines = edited.body.lines().skip(first - 1).take(last - first + 1);
+    let shown: Vec<String> = lines.take(QUOTED).map(quote).collect();
+    if first == last {
+        return format!(
+            "line {first} now: {}",
+            shown.first().cloned().unwrap_or_else(|| "\"\"".to_owned())
+        );
+    }
+    let more = (last - first + 1).saturating_sub(QUOTED);
+    let more = if more > 0 {
+        format!(" (and {more} more)")
+    } else {
+        String::new()
+    };
+    format!("lines {first}-{last} now: {}{more}", shown.join(", "))
+}
+
+/// A line in quotes, its tabs and quotes escaped, cut at 200 characters.
+fn quote(line: &str) -> String {
+    let cut: String = line.chars().take(200).collect();
+    let more = if cut.len() < line.len() { "…" } else { "" };
+    let escaped = cut
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\t', "\\t")
+        .replace('\r', "\\r");
+    format!("\"{escaped}{more}\"")
+}
+
+fn unified(old: &str, new: &str, place: &Place) -> String {
+    let name = place.given.display().to_string();
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .context_radius(3)
+        .header(&name, &name)
+        .to_string()
+}
+
+/// Makes the edit and records it.
+fn make(plan: &Plan, call: &Call<'_>) -> Result<Returned, String> {
+    let made = match plan.mode {
+        Mode::Append => plan.place.append(&plan.bytes),
+        Mode::Write | Mode::Replace => plan.place.write(&plan.bytes),
+    };
+    made.map_err(|e| e.to_string())?;
+    let details = json!({
+        "path": plan.place.real.display().to_string(),
+        "mode": plan.mode.name(),
+        "created": plan.place.existing.is_none(),
+        "bytesBefore": plan.place.size(),
+        "bytesAfter": plan.after,
+    });
+    let recorded = call.audit(Kind::FileWrite, details);
+    let note = if recorded.is_err() {
+        " (not recorded: the audit cannot be written)"
+    } else {
+        ""
+    };
+    Ok(Returned::text(format!("{}{note}", plan.what)))
+}

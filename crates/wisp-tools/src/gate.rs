@@ -1,0 +1,395 @@
+//! The gate before anything runs, reads or writes: policy, then risk, then the person, each step recorded.
+//!
+//! What decides is `wisp-guard`, which is pure. Here its decisions meet the conversation: the approvals that hold,
+//! the person who can be asked, and the audit.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use wisp_audit::Kind;
+use wisp_guard::{
+    ApprovalFile, Approvals, Decision, Gate, Grant, Level, Place, Refusal, Request, Scope, Surroundings,
+    Threshold, git_config_programs,
+};
+
+use crate::call::Call;
+use crate::tool::{Ending, Returned};
+
+/// What a person can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, for the rest of this turn.
+    Once,
+    /// Yes, until the conversation closes.
+    Session,
+    /// Yes, in this directory, for some days.
+    Project,
+    /// Yes, anywhere, for some days.
+    Always,
+    /// No.
+    No,
+}
+
+impl Answer {
+    fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Once => Some(Scope::Once),
+            Self::Session => Some(Scope::Session),
+            Self::Project => Some(Scope::Project),
+            Self::Always => Some(Scope::Always),
+            Self::No => None,
+        }
+    }
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Exactly what would be done, safe to print.
+    pub command: String,
+    /// The whole line it is part of.
+    pub line: String,
+    /// What a yes would be remembered by.
+    pub pattern: String,
+    /// Where it would be done.
+    pub directory: PathBuf,
+    /// How much it may do.
+    pub level: Level,
+    /// Why, most serious first.
+    pub reasons: Vec<String>,
+    /// For an edit: the unified diff of what would change.
+    pub diff: Option<String>,
+    /// The answers that can be given, in order.
+    pub answers: Vec<Answer>,
+}
+
+/// The gate of one conversation, with what its person has allowed.
+pub struct Gatekeeper {
+    gate: Gate,
+    approvals: Approvals,
+    file: ApprovalFile,
+    days: u64,
+    turn: u64,
+    yes: bool,
+    source: &'static str,
+}
+
+/// How a conversation asks.
+pub struct Asking {
+    /// `approvals.json`.
+    pub file: PathBuf,
+    /// Days a stored answer lasts.
+    pub days: u64,
+    /// Whether everything that would be asked about is allowed (`--yes`).
+    pub yes: bool,
+    /// The face, for the record.
+    pub source: &'static str,
+}
+
+impl Gatekeeper {
+    /// A gate with nothing allowed yet but what the file holds.
+    pub fn new(gate: Gate, asking: Asking) -> Self {
+        let Asking {
+            file,
+            days,
+            yes,
+            source,
+        } = asking;
+        let file = ApprovalFile::new(file);
+        Self {
+            gate,
+            approvals: Approvals::new(),
+            file,
+            days,
+            turn: 0,
+            yes,
+            source,
+        }
+    }
+
+    /// The rules in force.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// How it asks, for the status line: `approve at moderate`, `never asks`, `--yes`.
+    pub fn described(&self) -> String {
+        match (self.yes, self.gate.threshold()) {
+            (true, _) => "--yes".to_owned(),
+            (false, Threshold::Never) => "never asks".to_owned(),
+            (false, Threshold::From(level)) => format!("approve at {}", level.word()),
+        }
+    }
+
+    /// What is allowed now.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+}
+
+impl Call<'_> {
+    /// Clears a shell line, or says why it may not run. The text of a refusal is for the model.
+    pub async fn clear_command(&mut self, line: &str, directory: &Path) -> Result<(), Returned> {
+        let request = Request::Command {
+            line: line.to_owned(),
+        };
+        self.clear(Wanted {
+            request,
+            line,
+            directory,
+            diff: None,
+        })
+        .await
+    }
+
+    /// Clears reading a file.
+    pub async fn clear_read(&mut self, path: &Path) -> Result<(), Returned> {
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let inside = self.is_inside(&real);
+        let shown = path.display().to_string();
+        let request = Request::Read {
+            path: shown.clone(),
+            real,
+            inside,
+        };
+        let directory = self.services.directory.clone();
+        self.clear(Wanted {
+            request,
+            line: &shown,
+            directory: &directory,
+            diff: None,
+        })
+        .await
+    }
+
+    /// Clears changing a file; the person sees the difference.
+    pub async fn clear_edit(
+        &mut self,
+        real: &Path,
+        mode: &str,
+        diff: Option<String>,
+    ) -> Result<(), Returned> {
+        let shown = real.display().to_string();
+        let request = Request::Edit {
+            path: shown.clone(),
+            real: real.to_owned(),
+            mode: mode.to_owned(),
+        };
+        let directory = self.services.directory.clone();
+        let line = format!("edit_file {mode} {shown}");
+        self.clear(Wanted {
+            request,
+            line: &line,
+            directory: &directory,
+            diff,
+        })
+        .await
+    }
+
+    /// Refuses a path that tools may not write: wisp's own home.
+    pub fn confine(&self, real: &Path) -> Result<(), String> {
+        let home = std::fs::canonicalize(&self.services.home).unwrap_or_else(|_| self.services.home.clone());
+        if real.starts_with(&home) {
+            Err("wisp's own files are not changed by tools".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn is_inside(&self, real: &Path) -> bool {
+        let directory = &self.services.directory;
+        let root = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.clone());
+        real.starts_with(root)
+    }
+
+    async fn clear(&mut self, wanted: Wanted<'_>) -> Result<(), Returned> {
+        self.begin();
+        let now = self.services.clock.now();
+        self.gate.approvals.set_stored(self.gate.file.load(now));
+        let around = Surroundings {
+            git_programs: git_programs(wanted.directory),
+            ..Surroundings::default()
+        };
+        let place = Place {
+            directory: wanted.directory,
+            now,
+            around,
+        };
+        let decision = self
+            .gate
+            .gate
+            .decide(&wanted.request, &self.gate.approvals, &place);
+        match decision {
+            Decision::Allowed { verdict, approvals } => {
+                self.record_verdict(&wanted, verdict.level, &verdict.reasons)?;
+                if let Some(id) = approvals.first() {
+                    self.record_decided(&wanted, "approved", "an earlier answer", Some(id))?;
+                }
+                self.record_policy(&wanted, "allowed", None)
+            }
+            Decision::Denied(refusal) => {
+                self.record_policy(&wanted, "denied", Some(&refusal.reason()))?;
+                Err(Returned::refused(
+                    refusal.for_model(&wanted.request),
+                    Ending::Denied,
+                ))
+            }
+            Decision::Ask(question) => {
+                self.record_verdict(&wanted, question.level, &question.reasons)?;
+                self.ask(&wanted, *question).await
+            }
+        }
+    }
+
+    /// A new turn forgets what was allowed once.
+    fn begin(&mut self) {
+        if self.gate.turn != self.scene.turn {
+            self.gate.turn = self.scene.turn;
+            self.gate.approvals.begin_turn();
+        }
+    }
+
+    async fn ask(&mut self, wanted: &Wanted<'_>, question: wisp_guard::Question) -> Result<(), Returned> {
+        if self.gate.yes {
+            self.record_decided(wanted, "approved", "--yes", None)?;
+            return self.record_policy(wanted, "allowed", None);
+        }
+        let details = json!({
+            "command": question.command, "pattern": question.pattern, "line": wanted.line, "level": question.level,
+        });
+        self.recorded(Kind::ApprovalRequested, details)?;
+        let answer = self.scene.person.ask(shown(wanted, &question)).await;
+        match answer.map(|a| (a, a.scope())) {
+            Some((_, Some(scope))) => {
+                let kept = self.grant(&question, scope)?;
+                self.record_decided(wanted, "approved", kept, None)?;
+                self.record_policy(wanted, "allowed", None)
+            }
+            answered => {
+                let refusal = if answered.is_some() {
+                    Refusal::Person(None)
+                } else {
+                    Refusal::NobodyToAsk
+                };
+                let why = refusal.reason();
+                self.record_decided(wanted, "refused", &why, None)?;
+                self.record_policy(wanted, "disapproved", Some(&why))?;
+                Err(Returned::refused(
+                    refusal.for_model(&wanted.request),
+                    Ending::Declined,
+                ))
+            }
+        }
+    }
+
+    /// Keeps a yes for everything that was asked about; returns how far it reaches, in a word.
+    fn grant(&mut self, question: &wisp_guard::Question, scope: Scope) -> Result<&'static str, Returned> {
+        let now = self.services.clock.now();
+        let grant = Grant {
+            scope,
+            days: self.gate.days,
+            at: now,
+            source: self.gate.source.to_owned(),
+        };
+        let mut reach = scope;
+        for thing in &question.things {
+            let id = self.services.ids.next();
+            let approval = self.gate.approvals.grant(id, thing, &grant, &question.directory);
+            reach = reach.min(approval.scope);
+            if approval.scope.is_stored()
+                && let Err(e) = self.gate.file.add(approval, now)
+            {
+                let details = json!({"message": e.to_string(), "context": "approvals"});
+                self.recorded(Kind::Error, details)?;
+            }
+        }
+        Ok(match reach {
+            Scope::Once => "once",
+            Scope::Session => "session",
+            Scope::Project => "project",
+            Scope::Always => "always",
+        })
+    }
+
+    fn record_verdict(&self, wanted: &Wanted<'_>, level: Level, reasons: &[String]) -> Result<(), Returned> {
+        let details = json!({"command": wanted.line, "level": level, "reasons": reasons});
+        self.recorded(Kind::RiskVerdict, details)
+    }
+
+    fn record_decided(
+        &self,
+        wanted: &Wanted<'_>,
+        decision: &str,
+        how: &str,
+        approval: Option<&String>,
+    ) -> Result<(), Returned> {
+        let scoped = ["once", "session", "project", "always"].contains(&how);
+        let mut details = json!({"command": wanted.line, "decision": decision});
+        details[if scoped { "scope" } else { "reason" }] = how.into();
+        if let Some(id) = approval {
+            details["approvalID"] = id.as_str().into();
+        }
+        self.recorded(Kind::ApprovalDecided, details)
+    }
+
+    fn record_policy(
+        &self,
+        wanted: &Wanted<'_>,
+        verdict: &str,
+        reason: Option<&str>,
+    ) -> Result<(), Returned> {
+        let mut details = json!({
+            "command": wanted.line, "workingDirectory": wanted.directory.display().to_string(), "verdict": verdict,
+        });
+        if let Some(reason) = reason {
+            details["reason"] = reason.into();
+        }
+        self.recorded(Kind::PolicyDecision, details)
+    }
+
+    /// Records a step that must be recorded for the call to go on.
+    fn recorded(&self, kind: Kind, details: Value) -> Result<(), Returned> {
+        let failed = |e| {
+            Returned::error(format!(
+                "the audit cannot be written, so nothing that needs a record runs: {e}"
+            ))
+        };
+        self.audit(kind, details).map(drop).map_err(failed)
+    }
+}
+
+/// Something that is to be done, as the gate handles it.
+struct Wanted<'a> {
+    request: Request,
+    line: &'a str,
+    directory: &'a Path,
+    diff: Option<String>,
+}
+
+/// The programs that the repository around a directory makes git start.
+fn git_programs(directory: &Path) -> Vec<String> {
+    let config = directory
+        .ancestors()
+        .map(|d| d.join(".git/config"))
+        .find(|c| c.is_file());
+    let text = config.and_then(|c| std::fs::read_to_string(c).ok());
+    text.map_or_else(Vec::new, |text| git_config_programs(&text))
+}
+
+fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question) -> Question {
+    let mut answers = vec![Answer::Once, Answer::Session];
+    if question.level < Level::Dangerous {
+        answers.extend([Answer::Project, Answer::Always]);
+    }
+    answers.push(Answer::No);
+    Question {
+        command: question.command.clone(),
+        line: question.command.clone(),
+        pattern: question.pattern.clone(),
+        directory: question.directory.clone(),
+        level: question.level,
+        reasons: question.reasons.clone(),
+        diff: wanted.diff.clone(),
+        answers,
+    }
+}

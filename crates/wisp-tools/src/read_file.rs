@@ -1,0 +1,71 @@
+//! `read_file`: a page of a text file, numbered, within the budget.
+
+use serde_json::Value;
+
+use crate::arguments;
+use crate::arguments::Arguments;
+use crate::call::Call;
+use crate::files::read::{DEFAULT_LIMIT, Range, page};
+use crate::tool::{Descriptor, Ending, Returned, Running, Tool};
+
+arguments! {
+    /// What `read_file` is called with.
+    pub struct ReadFileArguments {
+        path: String = "path", "The file";
+        offset: Option<i64> = "offset", "First line, from 1 (default 1)";
+        limit: Option<i64> = "limit", "Most lines (default 100)";
+        column: Option<i64> = "column", "First byte within the first line, from 1, to go on in a very long line";
+    }
+}
+
+/// The tool.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct ReadFile;
+
+impl Tool for ReadFile {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            name: "read_file",
+            description: "Read lines of a text file, numbered. The last line says how to read on.",
+            parameters: ReadFileArguments::PARAMETERS,
+            limits: "a page is at most the tool-output budget; regular UTF-8 files only".to_owned(),
+            example: "Read README.md and tell me how to build this.",
+            reads_only: true,
+        }
+    }
+
+    fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a> {
+        Box::pin(async move {
+            match ReadFileArguments::from_value(arguments) {
+                Ok(arguments) => read(&arguments, call).await,
+                Err(e) => Returned::error(e),
+            }
+        })
+    }
+}
+
+async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
+    let path = call.services.path(&arguments.path);
+    if arguments.path.is_empty() {
+        return Returned::error("path is empty: give the path of a file");
+    }
+    if let Err(refusal) = call.clear_read(&path).await {
+        return refusal;
+    }
+    let number =
+        |given: Option<i64>, default: usize| given.map_or(default, |n| usize::try_from(n).unwrap_or(0));
+    let range = Range {
+        offset: number(arguments.offset, 1),
+        limit: number(arguments.limit, DEFAULT_LIMIT),
+        column: number(arguments.column, 1),
+    };
+    // Room for line numbers and the closing line, so that the page as a whole stays within the budget.
+    let budget = call.budget();
+    match page(&path, range, budget) {
+        Ok(text) => Returned::page(text),
+        Err(e) => Returned {
+            ending: Ending::Failed("error".to_owned()),
+            ..Returned::error(e)
+        },
+    }
+}

@@ -1,0 +1,366 @@
+//! The audited registry: the one way to a tool and the one way from a tool to the model.
+//!
+//! [`Registry::run`] writes `tool.call` before a tool runs and refuses to run one whose call cannot be recorded.
+//! [`Registry::finish`] is the last boundary: it takes what the calls of one reply returned, fits them into their
+//! common budget, writes `tool.result` with exactly the text that is sent, and gives one result per call in call
+//! order. Nothing else makes a [`Finished`].
+
+mod admit;
+mod batch;
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use wisp_audit::{Event, Kind};
+
+use crate::call::{Call, Scene, Services};
+use crate::gate::Gatekeeper;
+use crate::ledger::{CallLedger, repeated};
+use crate::run_command;
+use crate::tool::{Descriptor, Ending, Returned, Tool};
+
+pub use admit::{Admitted, HeldRange, KeptRecord};
+pub use batch::cap_at_send;
+
+/// A call as the model made it.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The tool's name, as the model wrote it.
+    pub tool: &'a str,
+    /// The arguments, as the model wrote them.
+    pub arguments: &'a Value,
+}
+
+/// A call that has been made, on its way to [`Registry::finish`].
+#[derive(Debug)]
+pub struct Pending {
+    /// The call's id, 16 hex digits.
+    pub call: String,
+    /// The tool's name.
+    pub tool: String,
+    /// What the model wrote, on one line, for the person.
+    pub arguments: String,
+    /// What it returned, as admitted.
+    pub admitted: Admitted,
+    /// How it ended.
+    pub ending: Ending,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// How many equal calls the turn made before.
+    pub repeat: u32,
+    /// Whether the tool only reads.
+    pub reads_only: bool,
+}
+
+/// A result as the model is sent it.
+#[derive(Debug)]
+pub struct Finished {
+    /// The call with what it returned.
+    pub pending: Pending,
+    /// The audit event that holds the result; none when it could not be written.
+    pub event: Option<String>,
+}
+
+/// A call's failure to be recorded: the tool did not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the audit cannot be written, so nothing that needs a record runs: {0}")]
+pub struct NotRecorded(pub String);
+
+/// The tools of one conversation.
+pub struct Registry {
+    tools: Vec<Box<dyn Tool>>,
+    services: Services,
+    gate: Gatekeeper,
+    ledger: CallLedger,
+    memory_offered: bool,
+}
+
+impl Registry {
+    /// A registry of `tools`, in the order they are offered.
+    pub fn new(tools: Vec<Box<dyn Tool>>, services: Services, gate: Gatekeeper) -> Self {
+        let memory_offered = tools.iter().any(|t| t.descriptor().name == crate::MEMORY);
+        Self {
+            tools,
+            services,
+            gate,
+            ledger: CallLedger::default(),
+            memory_offered,
+        }
+    }
+
+    /// What the tools share.
+    pub fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// The gate, for the person's own commands and for showing approvals.
+    pub fn gate_mut(&mut self) -> (&mut Gatekeeper, &Services) {
+        (&mut self.gate, &self.services)
+    }
+
+    /// The gate.
+    pub fn gate(&self) -> &Gatekeeper {
+        &self.gate
+    }
+
+    /// The rows of the tools that are offered, in order.
+    pub fn descriptors(&self) -> Vec<Descriptor> {
+        self.offered().map(|t| t.descriptor()).collect()
+    }
+
+    fn offered(&self) -> impl Iterator<Item = &dyn Tool> {
+        let memory = self.memory_offered;
+        self.tools
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(move |t| memory || t.descriptor().name != crate::MEMORY)
+    }
+
+    /// The names of the tools that are offered.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.descriptors().iter().map(|d| d.name).collect()
+    }
+
+    /// The definitions as they are sent: a JSON array, the same bytes each time.
+    pub fn definitions(&self) -> String {
+        Value::Array(self.descriptors().iter().map(Descriptor::definition).collect()).to_string()
+    }
+
+    /// Offers `memory`, or stops offering it. Changes the definitions, so it is done at most once a conversation.
+    pub fn offer_memory(&mut self, offered: bool) {
+        self.memory_offered = offered;
+    }
+
+    /// Whether `memory` is offered.
+    pub fn has_memory(&self) -> bool {
+        self.memory_offered && self.tools.iter().any(|t| t.descriptor().name == crate::MEMORY)
+    }
+
+    /// Adds a tool at the end of those offered.
+    pub fn add(&mut self, tool: Box<dyn Tool>) {
+        self.tools.push(tool);
+    }
+
+    /// Runs one call: recorded first, then run, then its whole output kept when it exceeds the budget.
+    pub async fn run(&mut self, request: Request<'_>, scene: &Scene<'_>) -> Result<Pending, NotRecorded> {
+        let call = self.services.ids.next();
+        let details = json!({"tool": request.tool, "arguments": request.arguments});
+        self.record(scene.turn, &call, Kind::ToolCall, details)?;
+        let repeat = self.ledger.note(scene.turn, request.tool, request.arguments);
+        let began = Instant::now();
+        let (returned, reads_only) = self.returned(&call, request, scene).await;
+        let seconds = began.elapsed().as_secs_f64();
+        let note = (repeat > 0).then(|| repeated(request.tool, repeat));
+        Ok(self.pending(
+            call,
+            request,
+            returned,
+            Taken {
+                seconds,
+                repeat,
+                note,
+                reads_only,
+                turn: scene.turn,
+            },
+        ))
+    }
+
+    /// Runs a line the person typed: policy holds, risk and approval do not apply. It is kept and bounded as a model's
+    /// command is, under an id of its own; what it came to is recorded by the caller as `command.typed`.
+    pub async fn run_typed(&mut self, line: &str, scene: &Scene<'_>) -> Result<Pending, NotRecorded> {
+        let id = self.services.ids.next();
+        let began = Instant::now();
+        let returned = self.typed(&id, line, scene).await?;
+        let seconds = began.elapsed().as_secs_f64();
+        let arguments = json!({ "command": line });
+        let request = Request {
+            tool: TYPED,
+            arguments: &arguments,
+        };
+        let taken = Taken {
+            seconds,
+            repeat: 0,
+            note: None,
+            reads_only: false,
+            turn: scene.turn,
+        };
+        Ok(self.pending(id, request, returned, taken))
+    }
+
+    async fn typed(&mut self, id: &str, line: &str, scene: &Scene<'_>) -> Result<Returned, NotRecorded> {
+        let directory = self.services.directory.clone();
+        let allowed = self.gate.gate().check_typed(line);
+        let mut details = json!({
+            "command": line, "workingDirectory": directory.display().to_string(), "origin": "person",
+            "verdict": if allowed.is_ok() { "allowed" } else { "denied" },
+        });
+        if let Err(refusal) = &allowed {
+            details["reason"] = refusal.reason().into();
+        }
+        self.record(scene.turn, id, Kind::PolicyDecision, details)?;
+        if let Err(refusal) = allowed {
+            return Ok(Returned::refused(refusal.reason(), Ending::Denied));
+        }
+        let mut spec = run_command::spec(line, directory, &self.services, scene);
+        // A person who typed a command is there to stop it.
+        spec.timeout = None;
+        Ok(match wisp_exec::run(spec).await {
+            Ok(outcome) => {
+                let mut details = run_command::details(line, &outcome);
+                details["origin"] = "person".into();
+                self.record(scene.turn, id, Kind::CommandOutcome, details)?;
+                run_command::returned(outcome, &self.services)
+            }
+            Err(e) => Returned::error(e),
+        })
+    }
+
+    /// Records a call that is answered without being run: the turn was stopped before its place.
+    pub fn not_run(&mut self, request: Request<'_>, turn: u64, why: &str) -> Result<Pending, NotRecorded> {
+        let call = self.services.ids.next();
+        let details = json!({"tool": request.tool, "arguments": request.arguments});
+        self.record(turn, &call, Kind::ToolCall, details)?;
+        let returned = Returned::refused(why, Ending::NeverRan);
+        let taken = Taken {
+            seconds: 0.0,
+            repeat: 0,
+            note: None,
+            reads_only: true,
+            turn,
+        };
+        Ok(self.pending(call, request, returned, taken))
+    }
+
+    async fn returned(&mut self, id: &str, request: Request<'_>, scene: &Scene<'_>) -> (Returned, bool) {
+        let offered = |t: &&Box<dyn Tool>| t.descriptor().name == request.tool;
+        let known = self
+            .tools
+            .iter()
+            .filter(|t| self.memory_offered || t.descriptor().name != crate::MEMORY);
+        let Some(tool) = known.into_iter().find(offered) else {
+            return (unknown(request.tool, &self.names()), true);
+        };
+        let reads_only = tool.descriptor().reads_only;
+        let mut call = Call {
+            id,
+            services: &self.services,
+            gate: &mut self.gate,
+            scene,
+        };
+        (tool.run(request.arguments, &mut call).await, reads_only)
+    }
+
+    fn record(&self, turn: u64, call: &str, kind: Kind, details: Value) -> Result<String, NotRecorded> {
+        let event = Event::new(kind, details).in_turn(turn).of_call(call);
+        let id = self
+            .services
+            .audit
+            .append(event)
+            .map_err(|e| NotRecorded(e.to_string()))?;
+        Ok(id.into_string())
+    }
+
+    fn pending(&mut self, call: String, request: Request<'_>, returned: Returned, taken: Taken) -> Pending {
+        let about = admit::About {
+            call: &call,
+            tool: request.tool,
+            arguments: one_line(request.arguments),
+            memory: self.has_memory(),
+            note: taken.note,
+        };
+        let arguments = about.arguments.clone();
+        let admitted = admit::admit(returned.body, &returned.ending, about, &self.services);
+        if let Some(kept) = &admitted.kept {
+            let details = json!({
+                "tool": request.tool, "output": call, "bytes": kept.bytes, "lines": kept.lines,
+                "sha256": kept.sha256, "cut": kept.cut, "totalBytes": kept.total_bytes,
+                "totalLines": kept.total_lines,
+            });
+            // The output is kept whether or not this can be written; the result's own record says so next.
+            let _ = self.record(taken.turn, &call, Kind::OutputKept, details);
+        }
+        Pending {
+            call,
+            tool: request.tool.to_owned(),
+            arguments,
+            admitted,
+            ending: returned.ending,
+            seconds: taken.seconds,
+            repeat: taken.repeat,
+            reads_only: taken.reads_only,
+        }
+    }
+
+    /// The last boundary before results are recorded and sent. The results of one reply share twice one result's
+    /// budget: when they exceed it, each is reduced to its max-min share from its kept output (second design, "one
+    /// final budget for a whole batch").
+    pub fn finish(&mut self, turn: u64, mut batch: Vec<Pending>) -> Vec<Finished> {
+        let memory = self.has_memory();
+        if let Some(reduced) = batch::reduce(&mut batch, &self.services, memory) {
+            let event = Event::new(Kind::BatchReduced, reduced).in_turn(turn);
+            let _ = self.services.audit.append(event);
+        }
+        batch
+            .into_iter()
+            .map(|pending| self.finished(turn, pending))
+            .collect()
+    }
+
+    fn finished(&mut self, turn: u64, pending: Pending) -> Finished {
+        let mut details = json!({
+            "tool": pending.tool,
+            "output": pending.admitted.shown,
+            "bytes": pending.admitted.bytes,
+            "seconds": (pending.seconds * 1000.0).round() / 1000.0,
+            "outcome": pending.ending.words(),
+        });
+        if pending.ending.is_failure() {
+            details["failed"] = true.into();
+        }
+        if pending.repeat > 0 {
+            details["repeat"] = pending.repeat.into();
+        }
+        let event = self.record(turn, &pending.call, Kind::ToolResult, details).ok();
+        Finished { pending, event }
+    }
+}
+
+/// The name under which a command the person typed is kept.
+const TYPED: &str = "!";
+
+/// What was measured of a call.
+struct Taken {
+    seconds: f64,
+    repeat: u32,
+    note: Option<String>,
+    reads_only: bool,
+    turn: u64,
+}
+
+/// The answer to a call of a tool that does not exist.
+fn unknown(tool: &str, names: &[&str]) -> Returned {
+    let list = if names.is_empty() {
+        "there are none".to_owned()
+    } else {
+        names.join(", ")
+    };
+    Returned::error(format!("there is no tool {tool:?}; the tools are: {list}"))
+}
+
+/// A call's arguments for the person: one that has a single text is that text, else the JSON.
+pub fn one_line(arguments: &Value) -> String {
+    let text = match arguments {
+        Value::Object(map) => match map.iter().filter(|(_, v)| !v.is_null()).collect::<Vec<_>>()[..] {
+            [(_, Value::String(text))] => text.clone(),
+            [] => String::new(),
+            _ => arguments.to_string(),
+        },
+        other => other.to_string(),
+    };
+    let first = text.lines().next().unwrap_or_default();
+    if first.len() < text.trim_end().len() {
+        format!("{first} …")
+    } else {
+        first.to_owned()
+    }
+}

@@ -1,0 +1,160 @@
+//! What a tool is: a row that describes it and a function that runs it.
+//!
+//! A tool never throws: whatever goes wrong is text for the model, beginning `error: `. It never bounds its own
+//! result either, unless it pages: the registry keeps the whole and shows what fits.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::{Value, json};
+use wisp_exec::Outcome;
+
+use crate::arguments::{Parameter, schema};
+use crate::call::Call;
+
+/// A future of a tool: boxed, because tools live in one list.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Returned> + Send + 'a>>;
+
+/// The row that describes a tool. Every text here is in every request, so each is one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Its name: lower-case letters and `_`, no other tool's name within it.
+    pub name: &'static str,
+    /// What it does, in one line for the model.
+    pub description: &'static str,
+    /// What it is called with.
+    pub parameters: &'static [Parameter],
+    /// Its limits under the options in force, for people.
+    pub limits: String,
+    /// A prompt that makes a model use it, for people.
+    pub example: &'static str,
+    /// Whether it only reads, so that calling it again is harmless.
+    pub reads_only: bool,
+}
+
+impl Descriptor {
+    /// The definition as Ollama takes it.
+    pub fn definition(&self) -> Value {
+        json!({
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": schema(self.parameters),
+            }
+        })
+    }
+}
+
+/// Something a model may call.
+pub trait Tool: Send + Sync {
+    /// The row that describes it, under the options in force.
+    fn descriptor(&self) -> Descriptor;
+
+    /// Runs one call. `arguments` is what the model wrote.
+    fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a>;
+}
+
+/// How a call ended, for the record and for the `ran:` line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// It did what it was asked.
+    Done,
+    /// A command ended with this status; 0 is success.
+    Exit(i32),
+    /// It failed; the words say how (`killed by signal 9`, `timed out after 60 s`, `error`).
+    Failed(String),
+    /// Policy refused it.
+    Denied,
+    /// The person refused it, or did not answer.
+    Declined,
+    /// It was stopped before its end.
+    Interrupted,
+    /// It never ran: the turn was stopped before its place in the batch.
+    NeverRan,
+}
+
+impl Ending {
+    /// Whether it counts as failed (a refusal does not).
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Self::Exit(code) => *code != 0,
+            Self::Failed(_) | Self::Interrupted => true,
+            Self::Done | Self::Denied | Self::Declined | Self::NeverRan => false,
+        }
+    }
+
+    /// A few words for the audit and the face: `exit 1`, `denied`, `killed by signal 9`.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Done => "ok".to_owned(),
+            Self::Exit(code) => format!("exit {code}"),
+            Self::Failed(how) => how.clone(),
+            Self::Denied => "denied by policy".to_owned(),
+            Self::Declined => "declined".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
+            Self::NeverRan => "not run".to_owned(),
+        }
+    }
+}
+
+/// What a tool printed.
+#[derive(Debug)]
+pub enum Body {
+    /// Text, whole; what exceeds the budget is kept.
+    Text(String),
+    /// A page that the tool bounded itself; the rest is reached by asking the tool for it.
+    Page(String),
+    /// A command's streams, spilled where they are long.
+    Command {
+        /// The lines above the streams.
+        header: String,
+        /// What the process did.
+        outcome: Box<Outcome>,
+        /// Lines below the streams.
+        footer: String,
+    },
+}
+
+/// What a tool hands back to the registry.
+#[derive(Debug)]
+pub struct Returned {
+    /// What it printed.
+    pub body: Body,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Returned {
+    /// A result that is text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            body: Body::Text(text.into()),
+            ending: Ending::Done,
+        }
+    }
+
+    /// A page, bounded by the tool.
+    pub fn page(text: impl Into<String>) -> Self {
+        Self {
+            body: Body::Page(text.into()),
+            ending: Ending::Done,
+        }
+    }
+
+    /// A failure, as text for the model.
+    pub fn error(what: impl std::fmt::Display) -> Self {
+        Self {
+            body: Body::Text(format!("error: {what}")),
+            ending: Ending::Failed("error".to_owned()),
+        }
+    }
+
+    /// A refusal, as text for the model.
+    pub fn refused(what: impl std::fmt::Display, ending: Ending) -> Self {
+        Self {
+            body: Body::Text(format!("error: {what}")),
+            ending,
+        }
+    }
+}
