@@ -6,7 +6,7 @@ use crate::document::Documents;
 use crate::limits;
 use crate::report::{Orphan, Report};
 use crate::templates::LogReader;
-use crate::unknown::{Ends, Unknowns};
+use crate::unknown::Ends;
 
 /// Everything the digester has gathered.
 #[derive(Debug)]
@@ -16,7 +16,6 @@ pub(crate) struct Parts {
     pub lines: u64,
     pub report: Report,
     pub log: LogReader,
-    pub unknowns: Unknowns,
     pub documents: Documents,
     pub ends: Ends,
 }
@@ -53,7 +52,7 @@ pub(crate) fn close(parts: Parts) -> Digest {
             digest.json = (!known).then_some(shape);
             digest
         }
-        None => sized.text(parts.report, parts.log, parts.unknowns, parts.ends),
+        None => sized.text(parts.report, parts.log, parts.ends),
     }
 }
 
@@ -79,10 +78,11 @@ impl Sized {
         digest
     }
 
-    fn text(&self, report: Report, log: LogReader, unknowns: Unknowns, ends: Ends) -> Digest {
+    fn text(&self, mut report: Report, log: LogReader, ends: Ends) -> Digest {
+        let unknowns = std::mem::take(&mut report.unknowns);
         let mut digest = self.read(report);
         digest.log = log.close();
-        digest.unexplained = unknowns.close();
+        digest.unexplained = unknowns.close(digest.log.is_some());
         digest.content = content(&digest);
         let shown = digest.failures.is_empty() && digest.log.is_none() && digest.diff.is_none();
         if shown && (digest.content == Content::Text || digest.outcome.verdict == Verdict::Failed) {

@@ -18,7 +18,7 @@ use crate::prefix::{self, Parts};
 use crate::report::Report;
 use crate::stream::{Stream, Triggers, has_words};
 use crate::templates::LogReader;
-use crate::unknown::{Ends, Unknowns};
+use crate::unknown::Ends;
 
 /// What the caller knows about an input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +49,6 @@ struct Work {
     busy: usize,
     report: Report,
     log: LogReader,
-    unknowns: Unknowns,
 }
 
 #[derive(Debug)]
@@ -152,7 +151,6 @@ impl Digester {
             lines: self.lines,
             report: self.work.report,
             log: self.work.log,
-            unknowns: self.work.unknowns,
             documents: self.documents,
             ends: self.ends,
         })
@@ -168,7 +166,6 @@ impl Work {
             busy: 0,
             report: Report::default(),
             log: LogReader::default(),
-            unknowns: Unknowns::default(),
         }
     }
 
@@ -188,7 +185,9 @@ impl Work {
         let logged = self.log.line(&line, &parts, number);
         let explained = self.show(&line, &parts, cues, logged);
         if !explained && !logged && has_words(cues) && looks::like_failure(parts.text) {
-            self.unknowns.add(&line);
+            self.report
+                .unknowns
+                .add(&line, parts.stamp.is_some() && !parts.by_runner);
         }
         self.report.recent.add(number, raw);
     }

@@ -19,8 +19,9 @@ pub(crate) fn mask(text: &str, out: &mut String) {
             let end = at + bytes[at..].iter().take_while(|byte| is_part(**byte)).count();
             let end = trim_end(bytes, at, end);
             let token = &text[at..end];
-            let status = path_before && is_status(token);
-            path_before = at > 0 && bytes[at - 1] == b'/';
+            let in_path = at > 0 && bytes[at - 1] == b'/';
+            let status = path_before && !in_path && is_status(token);
+            path_before = in_path;
             if status {
                 out.push_str(token)
             } else {

@@ -31,6 +31,9 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
         text,
         ..Parts::default()
     };
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        parts.text = build_seconds(text);
+    }
     for _ in 0..3 {
         if !take_stamp(&mut parts) && !take_label(&mut parts) {
             break;
@@ -85,8 +88,19 @@ fn docker_step(text: &str) -> Option<(&str, &str)> {
     Some((&text[..=digits], without_seconds(rest)))
 }
 
+/// The copy of a failed step's output has the seconds without the step: `2.310 text`.
+fn build_seconds(text: &str) -> &str {
+    let whole = text.bytes().take_while(u8::is_ascii_digit).count();
+    let exact = text[whole..].strip_prefix('.').is_some_and(|rest| {
+        rest.len() >= 3
+            && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit)
+            && matches!(rest.as_bytes().get(3), None | Some(b' '))
+    });
+    if exact { without_seconds(text) } else { text }
+}
+
 /// Takes `3.412 ` off; BuildKit writes three decimals.
-pub(crate) fn without_seconds(text: &str) -> &str {
+fn without_seconds(text: &str) -> &str {
     let whole = text.bytes().take_while(u8::is_ascii_digit).count();
     let Some(rest) = text[whole..].strip_prefix('.') else {
         return text;

@@ -8,6 +8,7 @@ use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span
 use crate::limits;
 use crate::line::{Line, cut};
 use crate::recent::Recent;
+use crate::unknown::Unknowns;
 use crate::warnings::WarningBook;
 
 /// A failure as a reader states it, before copies and causes are looked at.
@@ -131,6 +132,8 @@ pub(crate) struct Report {
     pub formats: Vec<&'static str>,
     pub orphans: Vec<Orphan>,
     pub orphan_count: u64,
+    /// Lines that look like failures and that no reader accounted for.
+    pub unknowns: Unknowns,
     seen: HashMap<u64, Option<usize>>,
     causes: HashMap<u64, usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
@@ -384,6 +387,13 @@ impl Report {
             verdict: Verdict::Unknown,
         });
         Some(self.sections.len() - 1)
+    }
+
+    /// A line that a reader took for its own and that was not; it is looked at as if no reader knew it.
+    pub(crate) fn unclaimed(&mut self, line: &Line<'_>) {
+        if crate::looks::like_failure(line.text) {
+            self.unknowns.add(line, false);
+        }
     }
 
     /// Something worth saying.

@@ -10,21 +10,30 @@ use crate::line::{Line, cut};
 /// Counts lines that look like failures and that nobody accounted for.
 #[derive(Debug, Default)]
 pub(crate) struct Unknowns {
-    found: Unexplained,
+    plain: Unexplained,
+    entries: Unexplained,
 }
 
 impl Unknowns {
-    /// Adds such a line.
-    pub(crate) fn add(&mut self, line: &Line<'_>) {
-        self.found.count += 1;
-        if self.found.first.len() < limits::UNEXPLAINED {
-            self.found.first.push(line.quote());
+    /// Adds such a line; an entry of a log is accounted for if the whole turns out to be a log.
+    pub(crate) fn add(&mut self, line: &Line<'_>, entry: bool) {
+        let found = if entry { &mut self.entries } else { &mut self.plain };
+        found.count += 1;
+        if found.first.len() < limits::UNEXPLAINED {
+            found.first.push(line.quote());
         }
     }
 
-    /// What was found.
-    pub(crate) fn close(self) -> Unexplained {
-        self.found
+    /// What was found, without the entries of a log.
+    pub(crate) fn close(self, is_log: bool) -> Unexplained {
+        let mut found = self.plain;
+        if !is_log {
+            found.count += self.entries.count;
+            found.first.extend(self.entries.first);
+        }
+        found.first.sort_by_key(|quote| quote.line);
+        found.first.truncate(limits::UNEXPLAINED);
+        found
     }
 }
 

@@ -244,7 +244,7 @@ impl Libtest {
         self.blanks += u32::from(line.is_blank());
         if let Some((_, finding)) = self.panics.iter_mut().find(|(thread, _)| thread == name) {
             if self.blanks < 2 && !line.is_blank() {
-                finding.add(line);
+                add_message(finding, line);
             }
         } else if let Some((_, finding)) = self.failed.iter_mut().find(|(test, _)| test == name) {
             // No panic: the test returned an error, printed here.
@@ -282,7 +282,7 @@ impl Libtest {
             return self.between(line, report).max_take(ends);
         }
         if let Some((_, finding)) = self.panics.last_mut() {
-            finding.add(line);
+            add_message(finding, line);
         }
         Step::Hold
     }
@@ -334,6 +334,15 @@ impl Step {
             self
         }
     }
+}
+
+/// The first line of a panic's message says what happened.
+fn add_message(finding: &mut Finding, line: &Line<'_>) {
+    if finding.explain.is_empty() && finding.title.ends_with(" panicked") {
+        finding.title =
+            crate::line::cut(&format!("{}: {}", finding.title, line.body()), limits::TITLE).to_owned();
+    }
+    finding.add(line);
 }
 
 fn key(name: &str) -> String {

@@ -40,7 +40,6 @@ pub(crate) const FORMAT: Format = Format {
 struct Linker {
     references: u64,
     symbols: Vec<String>,
-    first: Option<Finding>,
     listing: bool,
 }
 

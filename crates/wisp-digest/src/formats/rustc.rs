@@ -34,6 +34,7 @@ struct Open {
     lint: Option<String>,
     /// Lines seen since the message without a place.
     waiting: u32,
+    margin: bool,
 }
 
 impl Reader for Rustc {
@@ -91,6 +92,7 @@ impl Open {
             label: None,
             lint: None,
             waiting: 0,
+            margin: false,
         }
     }
 
@@ -112,6 +114,7 @@ impl Open {
         mine
     }
 
+    /// The line after the message is the place, or the block's margin; a message with a code may take more lines.
     fn takes_place(&mut self, line: &Line<'_>, body: &str) -> bool {
         if let Some(place) = body.strip_prefix("--> ").and_then(place_at_start) {
             self.finding.location = Some(place.0);
@@ -119,11 +122,29 @@ impl Open {
             return true;
         }
         self.waiting += 1;
-        let mine = self.waiting <= 3 && !line.is_blank() && line.indent() > 0;
-        if mine {
+        let margin = line.indent() > 0 && (body.starts_with("= ") || body == "|");
+        let message = !self.code.is_empty() && self.waiting <= 3 && !line.is_blank();
+        self.margin |= margin;
+        if margin || message {
             self.finding.add(line);
         }
-        mine
+        margin || message
+    }
+
+    /// A plain `error: …` is rustc's only with a place, a margin, or in words of its own.
+    fn is_rustc(&self) -> bool {
+        const UNPLACED: &[&str] = &[
+            "linking with `",
+            "linker `",
+            "couldn't read",
+            "extern location",
+            "crate `",
+            "expected value",
+        ];
+        self.finding.location.is_some()
+            || self.margin
+            || !self.code.is_empty()
+            || UNPLACED.iter().any(|start| self.message.starts_with(start))
     }
 
     fn explain(&mut self, line: &Line<'_>, body: &str) {
@@ -183,6 +204,15 @@ fn lint(body: &str) -> Option<&str> {
 impl Rustc {
     fn close(&mut self, report: &mut Report) {
         let Some(open) = self.open.take() else { return };
+        let (number, text) = &open.first;
+        let line = Line {
+            number: *number,
+            text,
+        };
+        if open.error && !open.is_rustc() {
+            report.unclaimed(&line);
+            return;
+        }
         let cause = open.cause();
         if open.error {
             report.fail(open.finding.because(cause));
@@ -198,7 +228,7 @@ impl Rustc {
             .lint
             .as_deref()
             .or(Some(open.code.as_str()).filter(|code| !code.is_empty()))
-            .unwrap_or("rustc");
+            .unwrap_or(if location.is_some() { "rustc" } else { "general" });
         report.warn(kind, location, &line);
     }
 }

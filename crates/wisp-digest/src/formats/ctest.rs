@@ -1,0 +1,212 @@
+//! CTest: `1/6 Test #1: spines ....***Failed` and the sums at the end.
+//!
+//! Written from CTest 3.25 with `--output-on-failure`. When the test's own output states the failures, CTest's
+//! line is their consequence; a crash, a timeout and a program that is not there are stated by CTest alone.
+
+use crate::digest::Kind;
+use crate::line::{Line, number_before};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "ctest",
+    tools: "ctest",
+    recognises: "failed, crashed, timed out and missing tests; disabled tests are none of them",
+    version: "CTest 3.25",
+    triggers: &[
+        " Test #",
+        "    Start ",
+        "% tests passed",
+        "The following tests ",
+        "Could not find executable",
+        "Unable to find executable",
+        "Errors while running CTest",
+        "Test project ",
+        "(Failed)",
+        "(Timeout)",
+        "(SEGFAULT)",
+        "(Not Run)",
+        "(Disabled)",
+    ],
+    reader: || Box::<Ctest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Ctest {
+    /// A test whose status says that it failed, and how many failures were known then.
+    open: Option<(Finding, u64)>,
+    /// The line that says that a program is missing.
+    missing: Option<Finding>,
+    named: Vec<String>,
+    listing: bool,
+}
+
+impl Reader for Ctest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let body = line.body();
+        if let Some((_, rest)) = body.split_once("Test #").filter(|(count, _)| count.contains('/')) {
+            return self.status(rest, line, report);
+        }
+        if body.starts_with("Start ") && line.indent() >= 4 {
+            self.close(report);
+            return Step::Take;
+        }
+        if body.contains("% tests passed") {
+            self.sum(line, report);
+            return Step::Take;
+        }
+        self.others(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+        if let Some(finding) = self.missing.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+impl Ctest {
+    fn status(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        self.close(report);
+        let Some((_, rest)) = rest.split_once(": ") else {
+            return Step::Pass;
+        };
+        let name = rest.split([' ', '.']).next().unwrap_or(rest).to_owned();
+        if rest.contains("***Not Run (Disabled)") {
+            report.tally("ctest", &[("disabled", 1)], line);
+            return Step::Take;
+        }
+        let Some((_, status)) = rest.split_once("***") else {
+            return Step::Take;
+        };
+        let words = status.split("  ").next().unwrap_or(status).trim();
+        let kind = if words.starts_with("Exception") {
+            Kind::Crash
+        } else {
+            Kind::Test
+        };
+        let title = format!("{name}: {words}{}", limit(status, words));
+        if let Some(finding) = self.missing.take().filter(|_| words.starts_with("Not Run")) {
+            report.fail(finding.of(&name));
+            report.cascade(line);
+        } else {
+            let finding = Finding::new(kind, &title, line)
+                .of(&name)
+                .known_as(format!("ctest {name}"));
+            self.open = Some((finding, count(report)));
+        }
+        self.remember(name);
+        Step::Lean
+    }
+
+    fn remember(&mut self, name: String) {
+        if self.named.len() < crate::limits::PENDING {
+            self.named.push(name);
+        }
+    }
+
+    /// The test's output has ended: did anything in it state a failure?
+    fn close(&mut self, report: &mut Report) {
+        let Some((finding, before)) = self.open.take() else {
+            return;
+        };
+        if finding.kind == Kind::Test && count(report) > before {
+            let number = finding.lines.first;
+            report.cascade(&Line {
+                number,
+                text: &finding.title,
+            });
+        } else {
+            report.fail(finding);
+        }
+    }
+
+    fn sum(&mut self, line: &Line<'_>, report: &mut Report) {
+        self.close(report);
+        let failed = number_before(line.text, "tests failed").unwrap_or(0);
+        let run = line
+            .text
+            .rsplit_once("out of ")
+            .and_then(|(_, count)| count.trim().parse::<u64>().ok())
+            .unwrap_or(failed);
+        let counts = [
+            ("run", run),
+            ("passed", run.saturating_sub(failed)),
+            ("failed", failed),
+        ];
+        report.tally("ctest", &counts, line);
+        if failed > 0 {
+            report.failed(line)
+        } else {
+            report.succeeded(line)
+        }
+    }
+
+    fn others(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if text.starts_with("Could not find executable") || text.starts_with("Unable to find executable") {
+            if self.missing.is_none() {
+                self.missing = Some(Finding::new(Kind::Test, text, line));
+            }
+            return Step::Lean;
+        }
+        if text.starts_with("The following tests ") {
+            self.listing = true;
+            return Step::Hold;
+        }
+        if self.listing && (line.is_blank() || line.indent() > 0) {
+            self.listed(line, report);
+            return Step::Hold;
+        }
+        self.listing = false;
+        if text.starts_with("Errors while running CTest") {
+            report.cascade(line);
+            return Step::Take;
+        }
+        self.output(line)
+    }
+
+    /// A test in the list at the end; one whose status line is not in the input is a failure known only here.
+    fn listed(&mut self, line: &Line<'_>, report: &mut Report) {
+        let Some((_, rest)) = line.body().split_once(" - ") else {
+            return;
+        };
+        let Some((name, status)) = rest.rsplit_once(" (") else {
+            return;
+        };
+        if !status.starts_with("Disabled") && !self.named.iter().any(|known| known == name) {
+            let title = format!("{name}: {}", status.trim_end_matches(')'));
+            report.fail(
+                Finding::new(Kind::Test, &title, line)
+                    .of(name)
+                    .known_as(format!("ctest {name}")),
+            );
+        }
+    }
+
+    /// What the failed test printed.
+    fn output(&mut self, line: &Line<'_>) -> Step {
+        if let Some((finding, _)) = &mut self.open {
+            finding.quote(line);
+            return Step::Lean;
+        }
+        if self.missing.is_some() {
+            Step::Lean
+        } else {
+            Step::Pass
+        }
+    }
+}
+
+fn count(report: &Report) -> u64 {
+    report.failures.len() as u64 + report.more
+}
+
+fn limit(status: &str, words: &str) -> String {
+    match status.strip_prefix("Timeout") {
+        Some(rest) if words.starts_with("Timeout") => format!(" after {}", rest.trim()),
+        _ => String::new(),
+    }
+}

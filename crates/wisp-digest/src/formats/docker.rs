@@ -1,0 +1,157 @@
+//! docker build with plain progress (`BuildKit`), and the older builder.
+//!
+//! Written from `BuildKit` 0.12 and docker 24. The lines of a step have been read in the step's own stream;
+//! the copy printed at the end is known by its text. "failed to solve" reports the step that failed.
+
+use crate::digest::{Kind, Location, Verdict};
+use crate::line::{Line, cut, leading_number};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "docker",
+    tools: "docker build, docker buildx, docker compose build",
+    recognises: "steps as sections, the one that failed and its place in the Dockerfile; cancelled steps did not fail",
+    version: "BuildKit 0.12",
+    triggers: &[
+        "ERROR: ",
+        "] RUN ",
+        "] COPY ",
+        "] FROM ",
+        "] ADD ",
+        "] WORKDIR ",
+        "[internal] ",
+        "CANCELED",
+        "DONE ",
+        "CACHED",
+        "------",
+        ">>> ",
+        "Dockerfile:",
+        "failed to solve",
+        "returned a non-zero code",
+        "dockerfile parse error",
+    ],
+    reader: || Box::<Docker>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Docker {
+    step: String,
+    place: Option<(Location, u64)>,
+    excerpt: bool,
+}
+
+impl Reader for Docker {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(step) = self.step_line(line, report) {
+            return step;
+        }
+        if text.starts_with("--------------------") && self.place.is_some() {
+            self.excerpt = !self.excerpt;
+            return if self.excerpt { Step::Hold } else { Step::Take };
+        }
+        if self.excerpt {
+            return Step::Hold;
+        }
+        if text == "------" || text.starts_with(" > [") {
+            return Step::Take;
+        }
+        if let Some((path, rest)) = text
+            .split_once(':')
+            .filter(|(path, _)| path.ends_with("Dockerfile") && !path.contains(' '))
+        {
+            let number = leading_number(rest).filter(|(_, rest)| rest.is_empty());
+            if let Some((row, _)) = number {
+                self.place = Some((
+                    Location {
+                        path: path.to_owned(),
+                        line: Some(row),
+                        column: None,
+                    },
+                    line.number,
+                ));
+                return Step::Take;
+            }
+        }
+        self.end(line, report)
+    }
+}
+
+impl Docker {
+    /// Lines of a step's own stream: its name, how it ended.
+    fn step_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let text = line.text;
+        let section = report.section?;
+        let name = text.starts_with('[')
+            && text.contains("] ")
+            && report.sections.get(section)?.name.starts_with('#');
+        if name {
+            let section = report.sections.get_mut(section)?;
+            if !section.name.contains(' ') {
+                section.name = cut(&format!("{} {text}", section.name), crate::limits::QUOTE).to_owned();
+            }
+            text.clone_into(&mut self.step);
+            return Some(Step::Take);
+        }
+        if text.starts_with("ERROR: process ") || text.starts_with("ERROR: executor failed") {
+            report.failed(line);
+            report.cascade(line);
+            let code = text
+                .rsplit_once("exit code: ")
+                .map_or("an error", |(_, code)| code);
+            report.note(
+                format!("step {} failed with exit code {code}", self.step),
+                line.number,
+            );
+            return Some(Step::Take);
+        }
+        if let Some(message) = text
+            .strip_prefix("ERROR: ")
+            .or_else(|| text.strip_prefix("ERROR "))
+        {
+            report.failed(line);
+            report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
+            return Some(Step::Take);
+        }
+        if text.starts_with("DONE ") || text == "CACHED" {
+            report.sections.get_mut(section)?.verdict = Verdict::Succeeded;
+            return Some(Step::Take);
+        }
+        (text == "CANCELED").then_some(Step::Take)
+    }
+
+    fn end(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let Some((_, message)) = line.text.split_once("failed to solve: ") else {
+            return old_builder(line, report);
+        };
+        report.failed(line);
+        if let Some((place, number)) = self.place.take() {
+            report.note(format!("the step that failed is at {place}"), number);
+        }
+        if message.contains("did not complete successfully") || message.contains("executor failed") {
+            report.cascade(line);
+        } else if !report.repeat(&format!("docker {message}"), line.number) && report.failures.is_empty() {
+            report.fail(Finding::new(Kind::Tool, message, line));
+        } else {
+            report.cascade(line);
+        }
+        Step::Take
+    }
+}
+
+/// `The command '/bin/sh -c …' returned a non-zero code: 2`.
+fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
+    if line.text.contains("returned a non-zero code: ") {
+        report.failed(line);
+        report.cascade(line);
+        return Step::Take;
+    }
+    if line.text.contains("dockerfile parse error") {
+        report.failed(line);
+        report.fail(Finding::new(Kind::Configure, line.text, line));
+        return Step::Take;
+    }
+    Step::Pass
+}

@@ -1,0 +1,158 @@
+//! `ESLint`'s stylish table, and linters that print the same.
+//!
+//! Written from `ESLint` 9. The file stands on a line of its own above its rows; a message may take two lines.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number, number_before};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "eslint",
+    tools: "eslint, stylelint, standard, oxlint's stylish form",
+    recognises: "errors by file, warnings by rule, messages of two lines, the sum",
+    version: "ESLint 9",
+    triggers: &["  error ", "  warning ", " problems (", " problem ("],
+    reader: || Box::<Eslint>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Eslint {
+    file: Option<String>,
+    open: Option<Finding>,
+    blank: bool,
+}
+
+struct Row<'a> {
+    line: u64,
+    column: u64,
+    error: bool,
+    message: &'a str,
+}
+
+/// `  4:9   error    Expected '===' and instead saw '=='  eqeqeq`.
+fn row<'a>(line: &Line<'a>) -> Option<Row<'a>> {
+    let (row, rest) = leading_number(line.body()).filter(|_| line.indent() > 0)?;
+    let (column, rest) = leading_number(rest.strip_prefix(':')?)?;
+    let rest = rest.strip_prefix("  ")?.trim_start();
+    let (word, message) = rest.split_once("  ")?;
+    let error = match word.trim() {
+        "error" | "✖" | "×" => true,
+        "warning" | "⚠" => false,
+        _ => return None,
+    };
+    Some(Row {
+        line: row,
+        column,
+        error,
+        message: message.trim(),
+    })
+}
+
+impl Reader for Eslint {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(row) = row(line) {
+            self.close(report);
+            self.row(&row, line, report);
+            return Step::Hold;
+        }
+        if line.text.contains(" problems (") || line.text.contains(" problem (") {
+            self.close(report);
+            sum(line, report);
+            self.file = None;
+            return Step::Take;
+        }
+        if self.file.is_none() {
+            return Step::Pass;
+        }
+        self.between(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Eslint {
+    fn row(&mut self, row: &Row<'_>, line: &Line<'_>, report: &mut Report) {
+        if self.file.is_none() {
+            self.file = report
+                .recent
+                .before(line.number)
+                .pop()
+                .map(|quote| quote.text.trim().to_owned());
+        }
+        self.blank = false;
+        let path = self.file.clone().unwrap_or_default();
+        let location = Location {
+            path,
+            line: Some(row.line),
+            column: Some(row.column),
+        };
+        if row.error {
+            let title = collapse(row.message);
+            let copy = format!("eslint {location} {title}");
+            self.open = Some(Finding::new(Kind::Lint, &title, line).at(location).known_as(copy));
+        } else {
+            let rule = row
+                .message
+                .rsplit_once("  ")
+                .map_or("eslint", |(_, rule)| rule.trim());
+            report.warn(rule, Some(location), line);
+        }
+    }
+
+    /// A blank line, the next file, or the second line of a message.
+    fn between(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.is_blank() {
+            self.blank = true;
+            return Step::Hold;
+        }
+        if self.blank {
+            self.close(report);
+            self.file = None;
+            let path = !line.text.contains(' ') && line.text.contains(['/', '\\', '.'])
+                || line.text.starts_with('/');
+            if path {
+                self.file = Some(line.text.to_owned());
+                self.blank = false;
+                return Step::Hold;
+            }
+            return Step::Pass;
+        }
+        if let Some(open) = &mut self.open {
+            open.add(line);
+        }
+        Step::Hold
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+/// The message and the rule without the padding between them.
+fn collapse(message: &str) -> String {
+    match message.rsplit_once("  ") {
+        Some((text, rule)) => format!("{} ({})", text.trim(), rule.trim()),
+        None => message.to_owned(),
+    }
+}
+
+/// `✖ 7 problems (3 errors, 4 warnings)`.
+fn sum(line: &Line<'_>, report: &mut Report) {
+    let number =
+        |one: &str, many: &str| number_before(line.text, many).or_else(|| number_before(line.text, one));
+    let counts = [
+        ("problems", number("problem", "problems").unwrap_or(0)),
+        ("errors", number("error", "errors").unwrap_or(0)),
+        ("warnings", number("warning", "warnings").unwrap_or(0)),
+    ];
+    report.tally("eslint", &counts, line);
+    if counts[1].1 > 0 {
+        report.failed(line);
+    }
+}

@@ -1,0 +1,197 @@
+//! `go test`: trees of tests, packages, panics and races; and the same as JSON with `-json`.
+//!
+//! Written from Go 1.19 to 1.24. A parent fails because a subtest did: only leaves count. A panic ends its
+//! package, so tests after it have no result, and the digest says so.
+
+mod json;
+mod panic;
+mod tree;
+
+use crate::digest::Kind;
+use crate::line::Line;
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+use panic::Panic;
+use tree::{Outcome, Tree};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "go test",
+    tools: "go test, go test -json, gotestsum, panics and races of Go programs",
+    recognises: "failed leaf tests with what they printed, packages that do not build, panics with the first own frame, data races",
+    version: "Go 1.24",
+    triggers: &[
+        "=== RUN",
+        "=== NAME",
+        "=== CONT",
+        "=== PAUSE",
+        "--- FAIL",
+        "--- PASS",
+        "--- SKIP",
+        "FAIL",
+        "ok  \t",
+        "?   \t",
+        "panic: ",
+        "DATA RACE",
+        "[build failed]",
+        "[setup failed]",
+        "fatal error: ",
+        "\"Action\":",
+        "exit status ",
+    ],
+    reader: || Box::<GoTest>::default(),
+};
+
+/// One package's run, or several one after the other.
+#[derive(Debug, Default)]
+pub(super) struct GoTest {
+    tree: Tree,
+    current: Option<String>,
+    panic: Option<Panic>,
+    race: Option<Finding>,
+    packages: json::Packages,
+    seen: bool,
+}
+
+impl Reader for GoTest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.text.starts_with('{') {
+            return self.packages.line(line, report);
+        }
+        if let Some(step) = self.package_end(line, report) {
+            return step;
+        }
+        if let Some(panic) = &mut self.panic {
+            panic.line(line);
+            return Step::Hold;
+        }
+        if self.race.is_some() {
+            return self.in_race(line, report);
+        }
+        self.test_line(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.end_panic(report);
+        if let Some(finding) = self.race.take() {
+            report.fail(finding);
+        }
+        self.tree.flush(report);
+        self.packages.finish(report);
+    }
+}
+
+impl GoTest {
+    fn test_line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(name) = running(line.text) {
+            self.seen = true;
+            self.current = Some(name.to_owned());
+            return Step::Hold;
+        }
+        if let Some((outcome, name)) = Outcome::of(line.body()) {
+            self.seen = true;
+            let depth = line.indent() / 4;
+            self.current = (outcome == Outcome::Failed).then(|| name.to_owned());
+            self.tree.result(outcome, name, depth, line, report);
+            return Step::Hold;
+        }
+        if let Some(panic) = Panic::start(line, self.seen) {
+            self.panic = Some(panic);
+            return Step::Hold;
+        }
+        if line.text == "WARNING: DATA RACE" {
+            self.race = Some(Finding::new(Kind::Crash, "data race", line));
+            return Step::Hold;
+        }
+        self.printed(line)
+    }
+
+    /// What a running test prints; lines of the form `    file_test.go:13: text` explain it.
+    fn printed(&mut self, line: &Line<'_>) -> Step {
+        let Some(name) = &self.current else {
+            return Step::Pass;
+        };
+        if matches!(line.text, "PASS" | "FAIL")
+            || line.text.starts_with("# ")
+            || line.text.starts_with("coverage: ")
+        {
+            self.current = None;
+            return if line.text.starts_with("# ") {
+                Step::Pass
+            } else {
+                Step::Take
+            };
+        }
+        self.tree.output(name, line);
+        Step::Hold
+    }
+
+    fn in_race(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.text.starts_with("=======") {
+            if let Some(finding) = self.race.take() {
+                report.fail(finding);
+            }
+        } else if let Some(finding) = &mut self.race {
+            panic::own_frame(line, finding);
+            finding.add(line);
+        }
+        Step::Hold
+    }
+
+    /// `FAIL\tpackage`, `ok  \tpackage` and the like.
+    fn package_end(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let text = line.text;
+        if text.starts_with("exit status ") && (self.seen || self.panic.is_some()) {
+            self.end_panic(report);
+            report.cascade(line);
+            return Some(Step::Take);
+        }
+        if text == "FAIL" {
+            report.cascade(line);
+            self.current = None;
+            return Some(Step::Take);
+        }
+        if let Some(package) = text.strip_prefix("FAIL\t") {
+            self.failed_package(package, line, report);
+            return Some(Step::Take);
+        }
+        if text.starts_with("ok  \t") {
+            self.tree.flush(report);
+            report.tally("go packages", &[("ok", 1)], line);
+            report.succeeded(line);
+            self.current = None;
+            return Some(Step::Take);
+        }
+        if text.starts_with("?   \t") {
+            report.tally("go packages", &[("without tests", 1)], line);
+            return Some(Step::Take);
+        }
+        None
+    }
+
+    fn failed_package(&mut self, package: &str, line: &Line<'_>, report: &mut Report) {
+        self.end_panic(report);
+        self.tree.flush(report);
+        self.current = None;
+        report.tally("go packages", &[("failed", 1)], line);
+        if package.contains("[build failed]") || package.contains("[setup failed]") {
+            report.tally("go packages", &[("not built", 1)], line);
+        }
+        report.failed(line);
+        report.cascade(line);
+    }
+
+    fn end_panic(&mut self, report: &mut Report) {
+        let Some(panic) = self.panic.take() else { return };
+        let test = self.tree.last_failed(self.current.as_deref());
+        panic.report(test, &mut self.tree, report);
+    }
+}
+
+/// The test that prints from here on.
+fn running(text: &str) -> Option<&str> {
+    ["=== RUN   ", "=== NAME  ", "=== CONT  ", "=== PAUSE "]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))
+        .map(str::trim)
+}

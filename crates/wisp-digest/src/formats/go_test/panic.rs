@@ -1,0 +1,96 @@
+//! A Go panic: its message, and the first frame that is neither the runtime's nor the test harness's.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, place_at_start};
+use crate::report::{Finding, Report};
+
+use super::tree::Tree;
+
+/// A panic being read.
+#[derive(Debug)]
+pub(super) struct Panic {
+    finding: Finding,
+    in_test: bool,
+    frames: usize,
+}
+
+impl Panic {
+    /// `panic: message` or the runtime's `fatal error: all goroutines are asleep - deadlock!`.
+    pub(super) fn start(line: &Line<'_>, in_test: bool) -> Option<Self> {
+        let runtime = [
+            "all goroutines",
+            "concurrent map",
+            "stack overflow",
+            "out of memory",
+            "unexpected signal",
+        ];
+        let fatal = line
+            .text
+            .strip_prefix("fatal error: ")
+            .is_some_and(|rest| runtime.iter().any(|words| rest.contains(words)));
+        if !line.text.starts_with("panic: ") && !fatal {
+            return None;
+        }
+        let finding = Finding::new(Kind::Crash, line.text.trim_end_matches(" [recovered]"), line);
+        Some(Self {
+            finding,
+            in_test,
+            frames: 0,
+        })
+    }
+
+    /// A line of its trace.
+    pub(super) fn line(&mut self, line: &Line<'_>) {
+        if let Some(location) = frame(line) {
+            self.frames += 1;
+            if self.finding.location.is_none() {
+                self.finding.location = Some(location);
+                self.finding.quote(line);
+            } else if self.finding.explain.len() < 2 {
+                self.finding.quote(line);
+            }
+        }
+    }
+
+    /// The panic fails its test and ends its package.
+    pub(super) fn report(self, test: Option<String>, tree: &mut Tree, report: &mut Report) {
+        let mut finding = self.finding;
+        let number = finding.lines.first;
+        if let Some(name) = test.filter(|_| self.in_test) {
+            tree.took_panic(&name);
+            finding.kind = Kind::Test;
+            finding.title = format!("{name}: {}", finding.title);
+            report.note(
+                format!("the package stopped at the panic of {name}: tests after it have no result"),
+                number,
+            );
+            finding = finding.of(&name);
+        }
+        report.fail(finding);
+    }
+}
+
+/// Gives the finding the first own frame as its place.
+pub(super) fn own_frame(line: &Line<'_>, finding: &mut Finding) {
+    if finding.location.is_none() {
+        finding.location = frame(line);
+    }
+}
+
+/// `\t/path/file.go:12 +0x1d`, when the file is the person's own.
+fn frame(line: &Line<'_>) -> Option<Location> {
+    let (location, _) = place_at_start(line.text.trim_start())?;
+    let foreign = [
+        "/src/testing/",
+        "/src/runtime/",
+        "/src/net/",
+        "/src/reflect/",
+        "/go-1.",
+        "/usr/local/go/",
+        "/pkg/mod/",
+    ];
+    let own = location.path.ends_with(".go")
+        && line.indent() > 0
+        && !foreign.iter().any(|part| location.path.contains(part));
+    own.then_some(location)
+}

@@ -1,0 +1,149 @@
+//! A top-level test and its subtests, until the next one: only leaves count.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::digest::{Kind, Quote};
+use crate::limits;
+use crate::line::{Line, place_at_start};
+use crate::report::{Finding, Report};
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl Outcome {
+    /// `--- FAIL: TestSum/two (0.00s)`.
+    pub(super) fn of(body: &str) -> Option<(Self, &str)> {
+        let (outcome, rest) = if let Some(rest) = body.strip_prefix("--- FAIL: ") {
+            (Self::Failed, rest)
+        } else if let Some(rest) = body.strip_prefix("--- PASS: ") {
+            (Self::Passed, rest)
+        } else {
+            (Self::Skipped, body.strip_prefix("--- SKIP: ")?)
+        };
+        Some((outcome, rest.rsplit_once(" (").map_or(rest, |(name, _)| name)))
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// The tests of the current top-level test.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    results: Vec<(Outcome, String, u64)>,
+    parents: HashSet<String>,
+    printed: HashMap<String, Vec<Quote>>,
+    /// The failed test a panic has been reported for.
+    panicked: Option<String>,
+}
+
+impl Tree {
+    /// A test has ended. A top-level one closes the tree before it.
+    pub(super) fn result(
+        &mut self,
+        outcome: Outcome,
+        name: &str,
+        depth: usize,
+        line: &Line<'_>,
+        report: &mut Report,
+    ) {
+        if depth == 0 {
+            self.flush_but(name, report);
+        }
+        if let Some((parent, _)) = name.rsplit_once('/') {
+            self.parents.insert(parent.to_owned());
+        }
+        if self.results.len() >= limits::PENDING * 16 {
+            self.flush(report);
+        }
+        self.results.push((outcome, name.to_owned(), line.number));
+    }
+
+    /// A line a test printed.
+    pub(super) fn output(&mut self, name: &str, line: &Line<'_>) {
+        if line.is_blank() || self.printed.len() > limits::PENDING {
+            return;
+        }
+        let quotes = self.printed.entry(name.to_owned()).or_default();
+        if quotes.len() < limits::EXPLAIN {
+            quotes.push(line.quote());
+        }
+    }
+
+    /// The test a panic belongs to: the one that failed last, or the one that is running.
+    pub(super) fn last_failed(&self, running: Option<&str>) -> Option<String> {
+        let failed = self
+            .results
+            .iter()
+            .rev()
+            .find(|(outcome, _, _)| *outcome == Outcome::Failed);
+        failed
+            .map(|(_, name, _)| name.clone())
+            .or_else(|| running.map(str::to_owned))
+    }
+
+    /// The panic has been reported as the failure of this test.
+    pub(super) fn took_panic(&mut self, name: &str) {
+        self.panicked = Some(name.to_owned());
+    }
+
+    /// Reports the leaves.
+    pub(super) fn flush(&mut self, report: &mut Report) {
+        self.flush_but("", report);
+    }
+
+    /// Reports the leaves, and keeps what the test that comes next has printed already.
+    fn flush_but(&mut self, next: &str, report: &mut Report) {
+        for (outcome, name, number) in std::mem::take(&mut self.results) {
+            if self.parents.contains(&name) {
+                continue;
+            }
+            let line = Line { number, text: "" };
+            report.tally("go test", &[(outcome.word(), 1)], &line);
+            if outcome == Outcome::Failed && self.panicked.as_deref() != Some(&name) {
+                let printed = self.printed.remove(&name).unwrap_or_default();
+                report.fail(failure(&name, number, printed));
+            }
+        }
+        self.parents.clear();
+        self.panicked = None;
+        self.printed
+            .retain(|name, _| !next.is_empty() && (name == next || name.starts_with(&format!("{next}/"))));
+    }
+}
+
+/// The first line a test printed with a place states why it failed.
+fn failure(name: &str, number: u64, printed: Vec<Quote>) -> Finding {
+    let stated = printed.iter().find_map(|quote| {
+        let (location, rest) = place_at_start(quote.text.trim_start())?;
+        Some((
+            quote.line,
+            location,
+            rest.trim_start_matches(':').trim().to_owned(),
+        ))
+    });
+    let line = Line { number, text: "" };
+    let mut finding = match stated {
+        Some((at, location, message)) => {
+            let title = if message.is_empty() {
+                format!("{name} failed")
+            } else {
+                format!("{name}: {message}")
+            };
+            Finding::new(Kind::Test, &title, &Line { number: at, text: "" }).at(location)
+        }
+        None => Finding::new(Kind::Test, &format!("{name} failed"), &line),
+    };
+    finding.explain = printed;
+    finding.of(name).known_as(format!("go {name} {number}"))
+}

@@ -1,0 +1,164 @@
+//! GoogleTest: `[ RUN      ]` to `[  FAILED  ]`, with everything the test printed in between.
+//!
+//! Written from GoogleTest 1.14. What a passing test prints is its own affair.
+
+use crate::digest::Kind;
+use crate::line::{Line, leading_number, number_before, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "googletest",
+    tools: "GoogleTest, gMock",
+    recognises: "failed assertions by test, counts, disabled and skipped tests; a failure listed again counts once",
+    version: "GoogleTest 1.14",
+    triggers: &[
+        "[ RUN ",
+        "[  FAILED",
+        "[       OK",
+        "[  PASSED",
+        "[=======",
+        "[-------",
+        " FAILED TEST",
+        "DISABLED TEST",
+        "[  SKIPPED",
+        "[ DISABLED",
+    ],
+    reader: || Box::<Gtest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Gtest {
+    running: Option<String>,
+    open: Option<Finding>,
+}
+
+impl Reader for Gtest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some((mark, rest)) = mark(line.text) {
+            return self.mark(mark, rest, line, report);
+        }
+        if let Some(name) = &self.running {
+            if breaks_out(line.text) {
+                return Step::Pass;
+            }
+            let name = name.clone();
+            self.printed(&name, line);
+            return Step::Hold;
+        }
+        if line.text.ends_with(" FAILED TESTS") || line.text.ends_with(" FAILED TEST") {
+            report.cascade(line);
+            return Step::Take;
+        }
+        if let Some(count) =
+            number_before(line.text, "DISABLED TEST").or_else(|| number_before(line.text, "DISABLED TESTS"))
+        {
+            report.tally("googletest", &[("disabled", count)], line);
+            return Step::Take;
+        }
+        Step::Pass
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        if let Some(name) = self.running.take() {
+            report.note(format!("{name} started and has no result"), 0);
+        }
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+fn mark(text: &str) -> Option<(&str, &str)> {
+    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let known = ["RUN", "FAILED", "OK", "PASSED", "SKIPPED", "DISABLED"].contains(&inside.trim())
+        || inside.starts_with("----")
+        || inside.starts_with("====");
+    known.then(|| (inside.trim(), rest.trim_start()))
+}
+
+/// Lines that say more about a running test than that it printed them.
+fn breaks_out(text: &str) -> bool {
+    text.starts_with("==") && text.contains("ERROR: ")
+        || text.contains(" Test #")
+        || text.trim_start().starts_with("Start ")
+}
+
+impl Gtest {
+    fn mark(&mut self, mark: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        match mark {
+            "RUN" => {
+                self.running = Some(rest.to_owned());
+                self.open = None;
+                return Step::Hold;
+            }
+            "OK" | "SKIPPED" => {
+                self.open = None;
+                self.running = None;
+            }
+            "FAILED" => self.failed(rest, line, report),
+            "PASSED" => passed(rest, line, report),
+            _ if rest.contains(" ran.") => ran(rest, line, report),
+            _ => {}
+        }
+        Step::Take
+    }
+
+    /// A test's end, the count of failed tests, or its line in the list.
+    fn failed(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) {
+        if let Some((count, after)) = leading_number(rest).filter(|(_, after)| after.starts_with(" test")) {
+            let _ = after;
+            report.tally("googletest", &[("failed", count)], line);
+            report.failed(line);
+            return;
+        }
+        let name = rest.split([' ', ',']).next().unwrap_or(rest);
+        let key = format!("gtest {name}");
+        match self.running.take() {
+            Some(_) => {
+                let finding = self
+                    .open
+                    .take()
+                    .unwrap_or_else(|| Finding::new(Kind::Test, &format!("{name} failed"), line));
+                report.fail(finding.of(name).known_as(key));
+            }
+            None if report.repeat(&key, line.number) => {}
+            None => report.fail(
+                Finding::new(Kind::Test, &format!("{name} failed"), line)
+                    .of(name)
+                    .known_as(key),
+            ),
+        }
+    }
+
+    /// A line the running test printed: an assertion that failed, what belongs to it, or anything.
+    fn printed(&mut self, name: &str, line: &Line<'_>) {
+        if let Some(finding) = &mut self.open {
+            finding.add(line);
+        } else if let Some((location, _)) = failure(line.text) {
+            self.open = Some(Finding::new(Kind::Test, &format!("{name}: {}", line.text), line).at(location));
+        }
+    }
+}
+
+/// `PATH:LINE: Failure`, and Visual C++'s `PATH(LINE): error:`.
+fn failure(text: &str) -> Option<(crate::digest::Location, &str)> {
+    if let Some((location, rest)) = place_at_start(text).filter(|(_, rest)| rest.starts_with(": Failure")) {
+        return Some((location, rest));
+    }
+    crate::line::paren_place_at_start(text).filter(|(_, rest)| rest.starts_with(": error:"))
+}
+
+fn passed(rest: &str, line: &Line<'_>, report: &mut Report) {
+    if let Some((count, _)) = leading_number(rest) {
+        report.tally("googletest", &[("passed", count)], line);
+        report.succeeded(line);
+    }
+}
+
+fn ran(rest: &str, line: &Line<'_>, report: &mut Report) {
+    if let Some((count, _)) = leading_number(rest) {
+        report.tally("googletest", &[("run", count)], line);
+    }
+}

@@ -1,0 +1,221 @@
+//! Java stack traces: `Exception in thread …`, `Caused by: …`, `... 2 more`.
+//!
+//! Written from JDK 17 and 21; Kotlin and Scala print the same. The innermost cause is the root, the first
+//! frame that is the person's own is the place, and each thread's exception is a failure of its own.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, cut};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "java",
+    tools: "the JVM's stack traces (Java, Kotlin, Scala)",
+    recognises: "uncaught exceptions by thread, the innermost cause, the first own frame",
+    version: "JDK 21",
+    triggers: &[
+        "Exception in thread ",
+        "Caused by: ",
+        "\tat ",
+        "Error occurred during initialization of VM",
+    ],
+    reader: || Box::<Java>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Java {
+    open: Option<Trace>,
+}
+
+/// A trace being read.
+#[derive(Debug, Clone)]
+pub(super) struct Trace {
+    surfaced: (u64, String),
+    root: (u64, String),
+    place: Option<(u64, Location)>,
+    causes: Vec<crate::digest::Quote>,
+    own: bool,
+}
+
+impl Trace {
+    /// A trace whose exception stands on this line.
+    pub(super) fn new(text: &str, line: &Line<'_>) -> Self {
+        let stated = (line.number, cut(text, crate::limits::QUOTE).to_owned());
+        Self {
+            surfaced: stated.clone(),
+            root: stated,
+            place: None,
+            causes: Vec::new(),
+            own: false,
+        }
+    }
+
+    /// Takes a frame, a cause or an elision. False when the trace has ended.
+    pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
+        let body = line.body();
+        if let Some(frame) = body.strip_prefix("at ").filter(|_| line.indent() > 0) {
+            self.frame(frame, line.number);
+            return true;
+        }
+        if let Some(cause) = body.strip_prefix("Caused by: ") {
+            self.root = (line.number, cut(cause, crate::limits::QUOTE).to_owned());
+            self.own = false;
+            if self.causes.len() < 8 {
+                self.causes.push(line.quote());
+            }
+            return true;
+        }
+        (body.starts_with("... ") && body.ends_with(" more")) || body.starts_with("Suppressed: ")
+    }
+
+    /// The first own frame of the innermost cause; until there is one, of an outer one.
+    fn frame(&mut self, frame: &str, number: u64) {
+        if !self.own && is_own(frame) {
+            self.own = true;
+            self.place = place(frame).map(|place| (number, place)).or(self.place.take());
+        }
+    }
+
+    /// The trace as a failure.
+    pub(super) fn finding(self, kind: Kind, subject: Option<&str>) -> Finding {
+        let (number, root) = &self.root;
+        let whole = if self.surfaced.0 == *number {
+            root.clone()
+        } else {
+            format!("{root} (surfaced as {}, L{})", self.surfaced.1, self.surfaced.0)
+        };
+        let title = subject.map_or(whole.clone(), |subject| format!("{subject}: {whole}"));
+        let mut finding = Finding::new(
+            kind,
+            &title,
+            &Line {
+                number: *number,
+                text: root,
+            },
+        );
+        finding.subject = subject.map(str::to_owned);
+        finding.explain = self.causes;
+        finding.location = self.place.map(|(_, place)| place);
+        finding
+    }
+}
+
+/// Not of the JDK, the language's library or a test framework.
+fn is_own(frame: &str) -> bool {
+    const FOREIGN: &[&str] = &[
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "com.sun.",
+        "java.base/",
+        "java.",
+        "org.junit.",
+        "junit.",
+        "org.opentest4j.",
+        "org.assertj.",
+        "org.hamcrest.",
+        "org.mockito.",
+        "kotlin.",
+        "kotlinx.",
+        "scala.",
+        "org.apache.maven.",
+        "org.gradle.",
+        "org.springframework.",
+        "app//org.junit",
+        "worker.org.gradle",
+        "org.testng.",
+        "jdk.internal",
+    ];
+    let name = frame.strip_prefix("app//").unwrap_or(frame);
+    !FOREIGN.iter().any(|start| name.starts_with(start))
+}
+
+/// `test.grebe.Main.read(Main.java:9)`.
+fn place(frame: &str) -> Option<Location> {
+    let (_, inside) = frame.split_once('(')?;
+    let (file, line) = inside.trim_end_matches(')').split_once(':')?;
+    Some(Location {
+        path: file.to_owned(),
+        line: line
+            .trim_end_matches(|each: char| !each.is_ascii_digit())
+            .parse()
+            .ok(),
+        column: None,
+    })
+}
+
+impl Reader for Java {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(open) = &mut self.open {
+            if open.line(line) {
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if let Some((thread, exception)) = in_thread(line.text) {
+            let mut trace = Trace::new(exception, line);
+            trace.surfaced.1 = format!("{exception} in thread {thread}");
+            self.open = Some(trace);
+            return Step::Hold;
+        }
+        self.headless(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+/// `Exception in thread "main" java.lang.IllegalStateException: text`.
+fn in_thread(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix("Exception in thread \"")?;
+    rest.split_once("\" ")
+}
+
+impl Java {
+    /// A frame or a cause whose exception stood on the line before, in no other words than its name.
+    fn headless(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if !line.text.starts_with("\tat ") && !line.text.starts_with("Caused by: ") {
+            return Step::Pass;
+        }
+        let before = report
+            .recent
+            .before(line.number)
+            .pop()
+            .filter(|quote| quote.line + 1 == line.number);
+        let stated = before.filter(|quote| is_exception(&quote.text));
+        let mut trace = match &stated {
+            Some(quote) => Trace::new(
+                quote.text.trim(),
+                &Line {
+                    number: quote.line,
+                    text: &quote.text,
+                },
+            ),
+            None if line.text.starts_with("Caused by: ") => Trace::new(line.text, line),
+            None => return Step::Pass,
+        };
+        trace.line(line);
+        self.open = Some(trace);
+        Step::Hold
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(trace) = self.open.take() {
+            let key = format!("java trace {}", trace.root.0);
+            report.fail(trace.finding(Kind::Exception, None).known_as(key));
+        }
+    }
+}
+
+/// `java.lang.IllegalStateException: text`: a qualified name of a throwable.
+fn is_exception(text: &str) -> bool {
+    let name = text.trim().split([':', ' ']).next().unwrap_or("");
+    name.contains('.')
+        && (name.ends_with("Exception")
+            || name.ends_with("Error")
+            || name.ends_with("Throwable")
+            || name.ends_with("Failure"))
+}

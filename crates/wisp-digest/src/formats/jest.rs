@@ -1,0 +1,211 @@
+//! Jest: `FAIL file`, `● name`, suites that do not load, console output of passing tests.
+//!
+//! Written from Jest 29. What `console.error` prints is output, not a failure; the summary at the end repeats.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "jest",
+    tools: "jest",
+    recognises: "failed tests and suites that do not load, with both sides of the assertion; console output is none of them",
+    version: "Jest 29",
+    triggers: &[
+        "FAIL ",
+        "PASS ",
+        "  ● ",
+        "Test Suites:",
+        "Tests:  ",
+        "console.",
+        "Ran all test suites",
+        "Summary of all failing",
+    ],
+    reader: || Box::<Jest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Jest {
+    file: String,
+    open: Option<Open>,
+    /// In console output, or in a block that is no failure.
+    skipping: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    name: String,
+    /// The first line of the message.
+    message: Option<(u64, String)>,
+    expected: bool,
+}
+
+impl Reader for Jest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(step) = self.marks(line, report) {
+            return step;
+        }
+        if let Some(open) = &mut self.open {
+            open.line(line);
+            return Step::Hold;
+        }
+        if self.skipping && (line.is_blank() || line.indent() >= 4) {
+            return Step::Hold;
+        }
+        self.skipping = line.text.starts_with("  console.")
+            || line.text.trim_start().starts_with("console.") && line.indent() == 4;
+        if self.skipping { Step::Hold } else { Step::Pass }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Jest {
+    fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let text = line.text;
+        if let Some(file) = text
+            .strip_prefix("FAIL ")
+            .or_else(|| text.strip_prefix("PASS "))
+            .filter(|file| is_file(file))
+        {
+            self.close(report);
+            file.trim()
+                .split(" (")
+                .next()
+                .unwrap_or(file)
+                .clone_into(&mut self.file);
+            return Some(Step::Take);
+        }
+        if let Some(name) = text.strip_prefix("  ● ") {
+            self.close(report);
+            return Some(self.bullet(name, line));
+        }
+        if text.starts_with("Test Suites:") || text.starts_with("Tests:  ") {
+            self.close(report);
+            sum(text, line, report);
+            return Some(Step::Take);
+        }
+        if text.starts_with("Summary of all failing tests") || text.starts_with("Ran all test suites") {
+            self.close(report);
+            return Some(Step::Take);
+        }
+        None
+    }
+
+    fn bullet(&mut self, name: &str, line: &Line<'_>) -> Step {
+        self.skipping = name.starts_with("Console")
+            || name.starts_with("Deprecation")
+            || name.starts_with("Validation Warning");
+        if !self.skipping {
+            self.open = Some(Open::new(name, &self.file, line));
+        }
+        Step::Hold
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        self.skipping = false;
+        if let Some(open) = self.open.take() {
+            report.fail(open.close());
+        }
+    }
+}
+
+/// A file name, perhaps with the time it took; not a sentence.
+fn is_file(text: &str) -> bool {
+    let name = text.trim().split(" (").next().unwrap_or(text);
+    !name.contains(' ') && name.contains('.') && !text.starts_with(' ')
+}
+
+impl Open {
+    fn new(name: &str, file: &str, line: &Line<'_>) -> Self {
+        let suite = name == "Test suite failed to run";
+        let subject = if suite { file } else { name };
+        let kind = if suite { Kind::Configure } else { Kind::Test };
+        let finding = Finding::new(kind, subject, line)
+            .of(subject)
+            .known_as(format!("jest {file} {name}"));
+        Self {
+            finding,
+            name: subject.to_owned(),
+            message: None,
+            expected: false,
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        let body = line.body();
+        if let Some(place) = body.strip_prefix("at ").and_then(own_frame) {
+            if self.finding.location.is_none() {
+                self.finding.location = Some(place);
+            }
+            return;
+        }
+        if body.starts_with("at ") || line.is_blank() {
+            return;
+        }
+        if body.starts_with("Expected") || body.starts_with("Received") {
+            if self.expected {
+                self.finding.lines.reach(line.number)
+            } else {
+                self.finding.lines = line.span()
+            }
+            self.expected = true;
+        } else if self.message.is_none() {
+            self.message = Some((line.number, body.to_owned()));
+            self.finding.lines = line.span();
+        }
+        self.finding.quote(line);
+    }
+
+    fn close(mut self) -> Finding {
+        if let Some((_, message)) = self.message {
+            self.finding.title =
+                crate::line::cut(&format!("{}: {message}", self.name), crate::limits::TITLE).to_owned();
+        }
+        self.finding
+    }
+}
+
+/// `Object.toBe (test/nest.test.js:9:57)` or a bare place, outside `node_modules`.
+pub(super) fn own_frame(text: &str) -> Option<Location> {
+    let inside = text
+        .rsplit_once('(')
+        .map_or(text, |(_, inside)| inside)
+        .trim_end_matches(')');
+    let (location, _) = place_at_start(inside.trim_start_matches("file://").trim())?;
+    let foreign = location.path.contains("node_modules")
+        || location.path.starts_with("node:")
+        || location.path.contains("internal/");
+    (!foreign).then_some(location)
+}
+
+/// `Tests:       1 failed, 1 skipped, 3 passed, 6 total`.
+fn sum(text: &str, line: &Line<'_>, report: &mut Report) {
+    let Some((what, rest)) = text.split_once(':') else {
+        return;
+    };
+    let what = if what == "Tests" {
+        "jest tests"
+    } else {
+        "jest suites"
+    };
+    let parts = rest.split(',').filter_map(|part| {
+        let (number, name) = leading_number(part.trim())?;
+        Some((name.trim(), number))
+    });
+    let counts: Vec<(&str, u64)> = parts.collect();
+    report.set_tally(what, &counts, line);
+    if counts
+        .iter()
+        .any(|(name, number)| *name == "failed" && *number > 0)
+    {
+        report.failed(line)
+    } else {
+        report.succeeded(line)
+    }
+}

@@ -1,0 +1,328 @@
+//! Maven and its Surefire and compiler plugins.
+//!
+//! Written from Maven 3.9 and Surefire 3.2. Maven prints compile errors twice, test failures three times, and
+//! a page of help; each failure counts once, under the module that has it.
+
+use super::java::Trace;
+use crate::diag::missing_name;
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number, number_after};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "maven",
+    tools: "mvn, mvnw (compiler, surefire, failsafe)",
+    recognises: "compile errors, failed tests with their root exception, modules that failed or were skipped, the sums",
+    version: "Maven 3.9",
+    triggers: &[
+        "[ERROR]",
+        "[WARNING]",
+        "Tests run:",
+        "BUILD ",
+        "Reactor Summary",
+        "SUCCESS [",
+        "FAILURE [",
+        "SKIPPED",
+        "<<< ",
+    ],
+    reader: || Box::<Maven>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Maven {
+    compile: Option<Finding>,
+    /// A test that failed, whose exception comes next.
+    test: Option<(String, bool, u64)>,
+    trace: Option<(String, bool, Trace)>,
+    summary: bool,
+    listing: bool,
+}
+
+impl Reader for Maven {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(rest) = text.strip_prefix("[ERROR]") {
+            return self.error(rest.trim(), line, report);
+        }
+        if let Some(rest) = text.strip_prefix("[WARNING]") {
+            self.close(report);
+            return warning(rest.trim(), line, report);
+        }
+        if let Some(rest) = text.strip_prefix("[INFO]") {
+            self.close(report);
+            return self.info(rest.trim(), line, report);
+        }
+        self.continues(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Maven {
+    fn error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest.starts_with("symbol:") || rest.starts_with("location:") {
+            return Step::Take;
+        }
+        self.close(report);
+        if let Some((location, message)) = java_place(rest) {
+            return self.compile_error(location, message, line);
+        }
+        if rest.contains("<<< FAILURE!") || rest.contains("<<< ERROR!") {
+            return self.test_header(rest, line, report);
+        }
+        if let Some(rest) = rest.strip_prefix("Tests run:") {
+            return tests_run(rest, true, line, report);
+        }
+        self.other_error(rest, line, report)
+    }
+
+    fn compile_error(&mut self, location: Location, message: &str, line: &Line<'_>) -> Step {
+        let copy = format!("javac {location} {message}");
+        self.compile = Some(
+            Finding::new(Kind::Compile, message, line)
+                .at(location)
+                .known_as(copy),
+        );
+        Step::Hold
+    }
+
+    fn test_header(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest.starts_with("Tests run:") {
+            report.cascade(line);
+            return Step::Take;
+        }
+        let name = rest
+            .split(" -- ")
+            .next()
+            .unwrap_or(rest)
+            .split("  Time")
+            .next()
+            .unwrap_or(rest)
+            .trim();
+        self.test = Some((short(name), rest.contains("<<< ERROR!"), line.number));
+        Step::Hold
+    }
+
+    /// Lines without a mark: the rest of a compile error, or a test's exception and its trace.
+    fn continues(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(finding) = &mut self.compile {
+            if line.indent() > 0 {
+                finding.add(line);
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if let Some((name, error, _)) = self.test.take() {
+            self.trace = Some((name, error, Trace::new(line.text, line)));
+            return Step::Hold;
+        }
+        if let Some((_, _, trace)) = &mut self.trace {
+            if trace.line(line) {
+                return Step::Hold;
+            }
+            if line.is_blank() {
+                self.close(report);
+                return Step::Take;
+            }
+            return Step::Hold;
+        }
+        Step::Pass
+    }
+
+    fn info(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(rest) = rest.strip_prefix("Tests run:") {
+            return tests_run(rest, false, line, report);
+        }
+        self.summary |= rest.starts_with("Reactor Summary");
+        if rest == "BUILD SUCCESS" {
+            report.succeeded(line);
+        } else if rest == "BUILD FAILURE" {
+            self.summary = false;
+            report.failed(line);
+            report.cascade(line);
+        } else if self.summary {
+            module(rest, line, report);
+        }
+        Step::Take
+    }
+
+    /// The lists after `Results:`, Maven's closing words and its help.
+    fn other_error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest == "Failures:" || rest == "Errors:" {
+            self.listing = true;
+            return Step::Take;
+        }
+        let listed = self.listing && line.text.starts_with("[ERROR]   ");
+        self.listing &= listed;
+        if listed {
+            list(rest, line, report);
+            return Step::Take;
+        }
+        if rest.starts_with("Failed to execute goal") || rest.contains("There are test failures") {
+            failed_goal(rest, line, report);
+        } else if is_statement(rest) {
+            report.cascade(line);
+        }
+        Step::Take
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.compile.take() {
+            let cause = missing_symbol(&finding);
+            report.fail(finding.because(cause));
+        }
+        if let Some((name, _, trace)) = self.trace.take() {
+            let key = format!("maven {name}");
+            report.fail(trace.finding(Kind::Test, Some(&name)).known_as(key));
+        }
+        if let Some((name, _, number)) = self.test.take() {
+            let line = Line { number, text: "" };
+            report.fail(
+                Finding::new(Kind::Test, &format!("{name} failed"), &line)
+                    .of(&name)
+                    .known_as(format!("maven {name}")),
+            );
+        }
+    }
+}
+
+/// javac says which symbol on the next line.
+fn missing_symbol(finding: &Finding) -> Option<String> {
+    let symbol = finding
+        .explain
+        .iter()
+        .find_map(|quote| quote.text.trim().strip_prefix("symbol:"));
+    match symbol {
+        Some(symbol) => Some(format!("missing {}", symbol.trim())),
+        None => missing_name(&finding.title),
+    }
+}
+
+/// `/srv/Main.java:[14,9] cannot find symbol`.
+fn java_place(text: &str) -> Option<(Location, &str)> {
+    let (path, rest) = text.split_once(":[")?;
+    let (line, rest) = leading_number(rest)?;
+    let (column, rest) = leading_number(rest.strip_prefix(',')?)?;
+    let message = rest.strip_prefix(']')?.trim();
+    Some((
+        Location {
+            path: path.to_owned(),
+            line: Some(line),
+            column: Some(column),
+        },
+        message,
+    ))
+}
+
+/// `test.curlew.io.ReaderTest.readsHeader` and the older `readsHeader(test.curlew.io.ReaderTest)`: class and method.
+fn short(name: &str) -> String {
+    if let Some((method, class)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
+        return format!("{}.{method}", class.rsplit('.').next().unwrap_or(class));
+    }
+    let mut parts = name.rsplitn(3, '.');
+    match (parts.next(), parts.next()) {
+        (Some(method), Some(class)) => format!("{class}.{method}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// `Tests run: 4, Failures: 1, Errors: 1, Skipped: 1`; with a time it is one class's.
+fn tests_run(rest: &str, bad: bool, line: &Line<'_>, report: &mut Report) -> Step {
+    if rest.contains("Time elapsed") {
+        if bad {
+            report.cascade(line);
+        }
+        return Step::Take;
+    }
+    let run = leading_number(rest.trim()).map_or(0, |(number, _)| number);
+    let number = |name| number_after(rest, name).unwrap_or(0);
+    let counts = [
+        ("run", run),
+        ("failures", number("Failures")),
+        ("errors", number("Errors")),
+        ("skipped", number("Skipped")),
+    ];
+    report.tally("maven tests", &counts, line);
+    if bad {
+        report.cascade(line);
+    }
+    Step::Take
+}
+
+/// `curlew-io ....... FAILURE [  1.402 s]`.
+fn module(rest: &str, line: &Line<'_>, report: &mut Report) {
+    let Some((_, end)) = rest.split_once(" ..") else {
+        return;
+    };
+    for (word, name) in [
+        ("SUCCESS", "succeeded"),
+        ("FAILURE", "failed"),
+        ("SKIPPED", "skipped"),
+    ] {
+        if end.contains(word) {
+            report.tally("maven modules", &[(name, 1)], line);
+        }
+    }
+}
+
+/// `ReaderTest.readsHeader:22 expected: …` in the list.
+fn list(rest: &str, line: &Line<'_>, report: &mut Report) {
+    let name = rest.split([':', ' ']).next().unwrap_or(rest);
+    let name = name.split("->").next().unwrap_or(name);
+    if !report.repeat(&format!("maven {name}"), line.number) {
+        report.fail(
+            Finding::new(Kind::Test, rest, line)
+                .of(name)
+                .known_as(format!("maven {name}")),
+        );
+    }
+}
+
+/// The closing words name a goal; for dependencies they are the only statement of the failure.
+fn failed_goal(rest: &str, line: &Line<'_>, report: &mut Report) {
+    let dependency =
+        rest.contains("Could not resolve dependencies") || rest.contains("could not be resolved");
+    if dependency {
+        report.fail(Finding::new(Kind::Dependency, rest, line));
+    } else {
+        report.cascade(line);
+    }
+}
+
+/// Neither help nor an empty line.
+fn is_statement(rest: &str) -> bool {
+    const HELP: &[&str] = &[
+        "->",
+        "[Help",
+        "To see the full",
+        "Re-run Maven",
+        "For more information",
+        "Please refer to",
+        "After correcting",
+        "mvn <",
+        "COMPILATION ERROR",
+        "See ",
+    ];
+    !rest.is_empty() && !HELP.iter().any(|start| rest.starts_with(start))
+}
+
+fn warning(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    if rest.is_empty() {
+        return Step::Take;
+    }
+    let (location, message) =
+        java_place(rest).map_or((None, rest), |(location, message)| (Some(location), message));
+    let kind = message
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .map_or("maven", |(kind, _)| kind);
+    if let Some(rest) = rest.strip_prefix("Tests run:") {
+        return tests_run(rest, false, line, report);
+    }
+    report.warn(kind, location, line);
+    Step::Take
+}

@@ -1,0 +1,186 @@
+//! npm, pnpm and yarn: a block of `npm error` lines is one failure or none.
+//!
+//! Written from npm 10, pnpm 9, yarn 1 and 4. A script that failed has said why before npm repeats it; a
+//! dependency that cannot be resolved is npm's own failure.
+
+use crate::digest::{Kind, Quote, Span};
+use crate::limits;
+use crate::line::{Line, cut};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "npm",
+    tools: "npm, pnpm, yarn",
+    recognises: "resolution, registry and file errors; a failed script's report is a consequence; warnings",
+    version: "npm 10, pnpm 9, yarn 4",
+    triggers: &[
+        "npm error",
+        "npm ERR!",
+        "npm warn",
+        "npm WARN",
+        "ELIFECYCLE",
+        "ERR_PNPM_",
+        "error Command failed",
+        "YN0",
+        "error An unexpected error",
+        "command finished with error",
+    ],
+    reader: || Box::<Npm>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Npm {
+    block: Vec<Quote>,
+    count: u64,
+    last: u64,
+}
+
+impl Reader for Npm {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(rest) = text
+            .strip_prefix("npm error")
+            .or_else(|| text.strip_prefix("npm ERR!"))
+        {
+            self.count += 1;
+            self.last = line.number;
+            if self.block.len() < limits::PENDING {
+                self.block.push(Quote {
+                    line: line.number,
+                    text: cut(rest.strip_prefix(' ').unwrap_or(rest), limits::QUOTE).to_owned(),
+                });
+            }
+            return Step::Hold;
+        }
+        self.close(report);
+        if text.starts_with("npm warn") || text.starts_with("npm WARN") {
+            report.warn("npm", None, line);
+            return Step::Take;
+        }
+        others(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Npm {
+    fn close(&mut self, report: &mut Report) {
+        let block = std::mem::take(&mut self.block);
+        let Some(first) = block.first() else { return };
+        let code = block
+            .iter()
+            .find_map(|quote| quote.text.strip_prefix("code "))
+            .unwrap_or("");
+        let script = code.bytes().all(|byte| byte.is_ascii_digit())
+            || code == "ELIFECYCLE"
+            || block
+                .iter()
+                .any(|quote| quote.text.starts_with("Lifecycle script") || quote.text == "command failed");
+        report.failed(&Line {
+            number: first.line,
+            text: &format!("npm error {}", first.text),
+        });
+        if script {
+            for quote in &block {
+                report.cascade(&Line {
+                    number: quote.line,
+                    text: &format!("npm error {}", quote.text),
+                });
+            }
+            return;
+        }
+        report.fail(failure(&block, code));
+    }
+}
+
+/// The statement that says most, and for a conflict the lines that name its sides.
+fn failure(block: &[Quote], code: &str) -> Finding {
+    let peer = block
+        .iter()
+        .position(|quote| quote.text.starts_with("peer "))
+        .map_or(block.len(), |at| at + 1);
+    let roots: Vec<&Quote> = block[..peer]
+        .iter()
+        .filter(|quote| is_side(&quote.text))
+        .collect();
+    let stated = block
+        .iter()
+        .find(|quote| !code.is_empty() && quote.text.starts_with(code));
+    let stated = stated
+        .or_else(|| {
+            block
+                .iter()
+                .find(|quote| !quote.text.starts_with("code ") && !quote.text.is_empty())
+        })
+        .unwrap_or(&block[0]);
+    let title = if stated.text.contains(code) {
+        stated.text.clone()
+    } else {
+        format!("{code}: {}", stated.text)
+    };
+    let mut finding = Finding::new(
+        Kind::Dependency,
+        &title,
+        &Line {
+            number: stated.line,
+            text: &stated.text,
+        },
+    );
+    if let (Some(first), Some(last)) = (roots.first(), roots.last()) {
+        finding.lines = Span {
+            first: first.line,
+            last: last.line,
+        };
+        let sides = roots.iter().map(|quote| quote.text.trim());
+        finding.title = cut(
+            &format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")),
+            limits::TITLE,
+        )
+        .to_owned();
+    }
+    let help = |quote: &&Quote| !quote.text.is_empty() && !quote.text.contains("complete log of this run");
+    finding.explain = block.iter().filter(help).take(limits::EXPLAIN).cloned().collect();
+    finding.known_as(format!("npm {title}"))
+}
+
+/// What was found and who wants another.
+fn is_side(text: &str) -> bool {
+    let body = text.trim_start();
+    text.starts_with("Found: ")
+        || body.starts_with("peer ")
+        || body.starts_with("Conflicting peer dependency")
+        || (text.starts_with("  ") && body.contains(" from the root project"))
+}
+
+/// pnpm's and yarn's own lines.
+fn others(line: &Line<'_>, report: &mut Report) -> Step {
+    let body = line.body();
+    let script = body.starts_with("ELIFECYCLE")
+        || body.starts_with("error Command failed")
+        || body.contains("ERR_PNPM_RECURSIVE_RUN")
+        || body.contains("command finished with error");
+    if script {
+        report.failed(line);
+        report.cascade(line);
+        return Step::Take;
+    }
+    if body.starts_with("ERR_PNPM_") || body.starts_with("error An unexpected error") {
+        report.failed(line);
+        report.fail(Finding::new(Kind::Dependency, body, line));
+        return Step::Take;
+    }
+    if let Some((_, rest)) = body.split_once("YN0").filter(|(mark, _)| mark.starts_with('➤')) {
+        let error = rest.contains("Error:")
+            || rest.contains("can't be found")
+            || rest.contains("couldn't be resolved");
+        if error {
+            report.fail(Finding::new(Kind::Dependency, body, line));
+        }
+        return Step::Take;
+    }
+    Step::Pass
+}

@@ -1,0 +1,156 @@
+//! Python tracebacks, chained or not.
+//!
+//! Written from Python 3.11 to 3.13. Of a chain the last exception is the failure and the first is told with
+//! it; in between, the digest follows the words Python puts between them.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "python",
+    tools: "CPython, PyPy",
+    recognises: "uncaught exceptions with the innermost frame; a chain is one failure, told by its last and its first",
+    version: "Python 3.13",
+    triggers: &[
+        "Traceback (most recent call last)",
+        "  File \"",
+        "SyntaxError: ",
+        "IndentationError: ",
+        "can't open file",
+    ],
+    reader: || Box::<Python>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Python {
+    open: Option<Chain>,
+}
+
+#[derive(Debug, Default)]
+struct Chain {
+    state: State,
+    frame: Option<Location>,
+    /// Each exception: its line, its text, the frame it was raised in.
+    exceptions: Vec<(u64, String, Option<Location>)>,
+    count: u64,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    /// In the frames.
+    #[default]
+    Frames,
+    /// After an exception.
+    After,
+    /// After the words that announce another.
+    Announced,
+}
+
+impl Reader for Python {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(open) = &mut self.open {
+            match open.line(line) {
+                Some(step) => return step,
+                None => self.close(report),
+            }
+        }
+        if line.body().starts_with("Traceback (most recent call last)") {
+            self.open = Some(Chain::default());
+            return Step::Hold;
+        }
+        if let Some(frame) =
+            frame(line.body()).filter(|_| line.text.starts_with("  File \"") && !line.text.contains(", in "))
+        {
+            // A syntax error has no traceback, only the place.
+            self.open = Some(Chain {
+                frame: Some(frame),
+                ..Chain::default()
+            });
+            return Step::Hold;
+        }
+        if line.text.contains(": can't open file '") {
+            report.fail(Finding::new(Kind::Tool, line.text, line));
+            return Step::Take;
+        }
+        Step::Pass
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Chain {
+    /// What the line is to the chain; none when the chain has ended before it.
+    fn line(&mut self, line: &Line<'_>) -> Option<Step> {
+        match self.state {
+            State::Frames => self.in_frames(line),
+            State::After if line.is_blank() => {}
+            State::After if is_link(line.text) => self.state = State::Announced,
+            State::Announced if line.is_blank() => {}
+            State::Announced if line.text.starts_with("Traceback (most") => self.state = State::Frames,
+            _ => return None,
+        }
+        Some(Step::Hold)
+    }
+
+    fn in_frames(&mut self, line: &Line<'_>) {
+        if let Some(frame) = frame(line.body()) {
+            self.frame = Some(frame);
+        } else if !line.is_blank() && line.indent() == 0 {
+            self.count += 1;
+            let exception = (line.number, line.quote().text, self.frame.take());
+            if self.exceptions.len() < 8 {
+                self.exceptions.push(exception);
+            } else {
+                self.exceptions[7] = exception;
+            }
+            self.state = State::After;
+        }
+    }
+}
+
+fn is_link(text: &str) -> bool {
+    text.starts_with("The above exception was the direct cause")
+        || text.starts_with("During handling of the above exception")
+}
+
+/// `File "/srv/job.py", line 18, in settings`.
+pub(super) fn frame(body: &str) -> Option<Location> {
+    let (path, rest) = body.strip_prefix("File \"")?.split_once("\", line ")?;
+    let line = leading_number(rest)?.0;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(line),
+        column: None,
+    })
+}
+
+impl Python {
+    fn close(&mut self, report: &mut Report) {
+        let Some(chain) = self.open.take() else { return };
+        let Some((number, text, location)) = chain.exceptions.last().cloned() else {
+            return;
+        };
+        let mut finding = Finding::new(Kind::Exception, &text, &Line { number, text: &text });
+        finding.location = location;
+        let earlier = &chain.exceptions[..chain.exceptions.len() - 1];
+        for (at, text, place) in earlier {
+            let place = place
+                .as_ref()
+                .map_or(String::new(), |place| format!(" ({place})"));
+            finding.explain.push(crate::digest::Quote {
+                line: *at,
+                text: format!("after {text}{place}"),
+            });
+        }
+        if let Some((at, first, _)) = earlier.first() {
+            finding.title =
+                crate::line::cut(&format!("{text}; first: {first} (L{at})"), crate::limits::TITLE).to_owned();
+        }
+        report.fail(finding.known_as(format!("traceback {number}")));
+    }
+}

@@ -1,0 +1,204 @@
+//! What shells and operating systems say when a command cannot run or dies, and what C programs say on the way.
+//!
+//! Written from bash 5.2, dash 0.5, zsh 5.9 and glibc 2.36.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "shell",
+    tools: "bash, dash, zsh, glibc's abort messages, git, apt",
+    recognises: "commands not found, kills and crashes, failed assertions of C programs, uncaught C++ exceptions",
+    version: "bash 5.2, glibc 2.36",
+    triggers: &[
+        "command not found",
+        ": not found",
+        "Killed",
+        "Segmentation fault",
+        "Aborted",
+        "Bus error",
+        "Assertion `",
+        "Assertion failed",
+        "terminate called",
+        "stack smashing",
+        "double free",
+        "Permission denied",
+        "No such file or directory",
+        "fatal: ",
+        "E: ",
+        "what():",
+        "Illegal instruction",
+        "Floating point exception",
+        "syntax error near",
+        "unexpected EOF while looking",
+        "No space left on device",
+        "Connection refused",
+        "Cannot allocate memory",
+        "Could not resolve host",
+    ],
+    reader: || Box::<Shell>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Shell {
+    terminated: Option<Finding>,
+}
+
+impl Reader for Shell {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(mut finding) = self.terminated.take() {
+            let what = line.body().strip_prefix("what():");
+            if let Some(what) = what {
+                finding.title = format!("{}: {}", finding.title, what.trim());
+                finding.add(line);
+            }
+            report.fail(finding);
+            if what.is_some() {
+                return Step::Take;
+            }
+        }
+        if line.text.starts_with("terminate called") {
+            self.terminated = Some(Finding::new(Kind::Crash, line.text, line));
+            return Step::Hold;
+        }
+        let Some((kind, location)) = told(line.text) else {
+            return Step::Pass;
+        };
+        let mut finding =
+            Finding::new(kind, line.text, line).known_as(format!("shell {} {}", line.number, line.text));
+        finding.location = location;
+        report.fail(finding);
+        Step::Take
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        if let Some(finding) = self.terminated.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+/// What the line states and where.
+fn told(text: &str) -> Option<(Kind, Option<Location>)> {
+    if let Some(place) = not_run(text) {
+        return Some((Kind::Tool, place));
+    }
+    if death(text) {
+        return Some((Kind::Crash, None));
+    }
+    if let Some(location) = assertion(text) {
+        return Some((Kind::Crash, location));
+    }
+    let closing = [
+        "*** stack smashing detected ***",
+        "double free or corruption",
+        "free(): ",
+        "malloc(): ",
+        "corrupted size vs. prev_size",
+    ];
+    if closing.iter().any(|start| text.starts_with(start)) {
+        return Some((Kind::Crash, None));
+    }
+    let tool = (text.starts_with("fatal: ") && !text.starts_with("fatal: error")) || text.starts_with("E: ");
+    tool.then_some((Kind::Tool, None))
+}
+
+/// `./scripts/docs.sh: line 7: plantuml: command not found`, `sh: 1: foo: not found`, `zsh: command not found: x`.
+fn not_run(text: &str) -> Option<Option<Location>> {
+    let shell = shell_place(text);
+    let zsh = text.starts_with("zsh: ") || text.starts_with("zsh:");
+    if zsh
+        && (text.contains("command not found: ")
+            || text.contains("no such file or directory: ")
+            || text.contains("permission denied: "))
+    {
+        return Some(None);
+    }
+    let ends = [
+        "command not found",
+        ": not found",
+        ": No such file or directory",
+        ": Permission denied",
+        ": No space left on device",
+        ": Cannot allocate memory",
+        ": cannot execute: required file not found",
+    ];
+    let syntax = text.contains(": syntax error near unexpected token")
+        || text.contains(": unexpected EOF while looking for matching");
+    let ended = ends.iter().any(|end| text.ends_with(end));
+    shell.filter(|_| ended || syntax)
+}
+
+/// `NAME: line 7: ` of bash, `NAME: 7: ` of dash, and a shell's own name.
+fn shell_place(text: &str) -> Option<Option<Location>> {
+    let (name, rest) = text.split_once(": ")?;
+    if name.contains(' ') || name.is_empty() {
+        return None;
+    }
+    let number = rest
+        .strip_prefix("line ")
+        .and_then(leading_number)
+        .or_else(|| leading_number(rest))
+        .filter(|(_, rest)| rest.starts_with(": "));
+    if let Some((line, _)) = number {
+        return Some(Some(Location {
+            path: name.to_owned(),
+            line: Some(line),
+            column: None,
+        }));
+    }
+    let base = name.rsplit('/').next().unwrap_or(name).trim_start_matches('-');
+    let shell = [
+        "bash", "sh", "dash", "ksh", "env", "sudo", "exec", "nohup", "timeout", "xargs", "time",
+    ]
+    .contains(&base);
+    shell.then_some(None)
+}
+
+/// A death told by the shell: `Killed`, `Segmentation fault (core dumped)`, with bash's place before it.
+fn death(text: &str) -> bool {
+    const DEATHS: &[&str] = &[
+        "Killed",
+        "Segmentation fault",
+        "Aborted",
+        "Bus error",
+        "Illegal instruction",
+        "Floating point exception",
+    ];
+    let text = text.trim_end_matches(" (core dumped)");
+    if DEATHS.contains(&text) {
+        return true;
+    }
+    // bash: `./run.sh: line 3:  4312 Killed                  ./server --port 80`
+    let Some((_, rest)) = text.split_once(": line ") else {
+        return false;
+    };
+    let Some((_, rest)) = leading_number(rest) else {
+        return false;
+    };
+    let Some((_, rest)) = rest
+        .strip_prefix(": ")
+        .and_then(|rest| leading_number(rest.trim_start()))
+    else {
+        return false;
+    };
+    DEATHS.iter().any(|word| rest.trim_start().starts_with(word))
+}
+
+/// `prog: file.c:12: main: Assertion `x > 0' failed.` and macOS's `Assertion failed: (x > 0), function main, file a.c, line 3.`
+fn assertion(text: &str) -> Option<Option<Location>> {
+    if text.contains(": Assertion `") && text.ends_with("failed.") {
+        let place = text.split_once(": ").and_then(|(_, rest)| place_at_start(rest));
+        return Some(place.map(|(location, _)| location));
+    }
+    let (_, rest) = text.strip_prefix("Assertion failed: ")?.split_once(", file ")?;
+    let (path, line) = rest.split_once(", line ")?;
+    Some(Some(Location {
+        path: path.to_owned(),
+        line: leading_number(line).map(|(line, _)| line),
+        column: None,
+    }))
+}

@@ -1,0 +1,149 @@
+//! Vitest: ` FAIL  file > suite > test`, failed suites, the sums.
+//!
+//! Written from Vitest 3. The tree above (`× name`) says the same first, without the place.
+
+use crate::digest::Kind;
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "vitest",
+    tools: "vitest",
+    recognises: "failed tests and suites that do not load; the tree's lines are the same failures",
+    version: "Vitest 3.2",
+    triggers: &[
+        " FAIL  ",
+        " × ",
+        "→ ",
+        "⎯⎯",
+        "Test Files  ",
+        "      Tests  ",
+        "stderr | ",
+        "stdout | ",
+        "Unhandled Error",
+        " ❯ ",
+        " ✓ ",
+    ],
+    reader: || Box::<Vitest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Vitest {
+    open: Option<(Finding, String, bool)>,
+    /// In output that a test printed.
+    printed: bool,
+    crossed: bool,
+}
+
+impl Reader for Vitest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(name) = text.strip_prefix(" FAIL  ") {
+            self.close(report);
+            self.open = Some((start(name, line), name.to_owned(), false));
+            return Step::Hold;
+        }
+        if text.starts_with("⎯⎯") {
+            self.close(report);
+            return Step::Take;
+        }
+        if let Some(step) = sums(text, line, report) {
+            self.close(report);
+            return step;
+        }
+        if let Some((finding, name, stated)) = &mut self.open {
+            inside(line, finding, name, stated);
+            return Step::Hold;
+        }
+        self.around(line)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+fn start(name: &str, line: &Line<'_>) -> Finding {
+    let suite = name.contains(" [ ");
+    let subject = name.split(" [ ").next().unwrap_or(name);
+    let kind = if suite { Kind::Configure } else { Kind::Test };
+    Finding::new(kind, subject, line)
+        .of(subject)
+        .known_as(format!("vitest {name}"))
+}
+
+fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool) {
+    let body = line.body();
+    if let Some((location, _)) = body
+        .strip_prefix("❯ ")
+        .and_then(|rest| place_at_start(rest.rsplit(' ').next().unwrap_or(rest)))
+    {
+        if finding.location.is_none() && !location.path.contains("node_modules") {
+            finding.location = Some(location);
+        }
+        return;
+    }
+    if !*stated && !line.is_blank() {
+        *stated = true;
+        finding.lines = line.span();
+        let subject = name.split(" [ ").next().unwrap_or(name);
+        finding.title = crate::line::cut(&format!("{subject}: {body}"), crate::limits::TITLE).to_owned();
+    }
+    finding.quote(line);
+}
+
+/// ` Test Files  2 failed | 1 passed (3)`.
+fn sums(text: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+    let (what, rest) = match (
+        text.strip_prefix(" Test Files  "),
+        text.strip_prefix("      Tests  "),
+    ) {
+        (Some(rest), _) => ("vitest files", rest),
+        (_, Some(rest)) => ("vitest tests", rest),
+        _ => return None,
+    };
+    let counts: Vec<(&str, u64)> = rest
+        .split('|')
+        .filter_map(|part| {
+            leading_number(part.trim())
+                .map(|(number, name)| (name.trim().split(' ').next().unwrap_or(""), number))
+        })
+        .filter(|(name, _)| !name.is_empty())
+        .collect();
+    report.set_tally(what, &counts, line);
+    if counts
+        .iter()
+        .any(|(name, number)| *name == "failed" && *number > 0)
+    {
+        report.failed(line);
+    } else {
+        report.succeeded(line);
+    }
+    Some(Step::Take)
+}
+
+impl Vitest {
+    /// The tree of verdicts and what tests print, none of which states a failure on its own.
+    fn around(&mut self, line: &Line<'_>) -> Step {
+        let body = line.body();
+        if self.printed && !line.is_blank() {
+            return Step::Hold;
+        }
+        self.printed = line.text.starts_with("stderr | ") || line.text.starts_with("stdout | ");
+        if self.printed {
+            return Step::Hold;
+        }
+        let tree = ["× ", "✓ ", "❯ ", "↓ "].iter().any(|mark| body.starts_with(mark)) && line.indent() > 0;
+        let arrow = body.starts_with("→ ") && self.crossed;
+        self.crossed = tree && body.starts_with('×') || arrow;
+        if tree || arrow { Step::Take } else { Step::Pass }
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some((finding, _, _)) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}

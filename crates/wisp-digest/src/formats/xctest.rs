@@ -1,0 +1,190 @@
+//! `XCTest` and Swift Testing, which `swift test` runs one after the other.
+//!
+//! Written from Swift 6.0. `XCTest` counts assertions as failures; here a test that fails is one failure
+//! however many of its assertions do.
+
+use crate::diag::{self, Level};
+use crate::digest::Kind;
+use crate::line::{Line, between, has_extension, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "xctest",
+    tools: "swift test (XCTest and Swift Testing), xcodebuild test",
+    recognises: "failed tests with all their assertions, skipped tests, the counts of both frameworks",
+    version: "Swift 6.0",
+    triggers: &[
+        "Test Case '",
+        "Test Suite '",
+        "Executed ",
+        ".swift:",
+        " recorded an issue",
+        "✘ ",
+        "✔ ",
+        "◇ ",
+        "􀢄 ",
+        "↳ ",
+        "Test run with",
+        "➜ ",
+    ],
+    reader: || Box::<XcTest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct XcTest {
+    running: Option<String>,
+}
+
+impl Reader for XcTest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(rest) = text.strip_prefix("Test Case '") {
+            return self.case(rest, line, report);
+        }
+        if text.starts_with("Test Suite '") {
+            if text.contains("' failed at ") {
+                report.failed(line);
+                report.cascade(line);
+            }
+            return Step::Take;
+        }
+        if text.trim_start().starts_with("Executed ") && text.contains(" test") {
+            return executed(line, report);
+        }
+        if let Some(step) = swift_testing(line, report) {
+            return step;
+        }
+        if assertion(line, report) || text.contains(" : Test skipped") {
+            return Step::Lean;
+        }
+        if self.running.is_some() {
+            Step::Lean
+        } else {
+            Step::Pass
+        }
+    }
+}
+
+impl XcTest {
+    fn case(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        let Some((name, verdict)) = rest.split_once("' ") else {
+            return Step::Pass;
+        };
+        if verdict.starts_with("started") {
+            self.running = Some(name.to_owned());
+            return Step::Lean;
+        }
+        self.running = None;
+        for word in ["passed", "failed", "skipped"] {
+            if verdict.starts_with(word) {
+                report.tally("xctest", &[("run", 1), (word, 1)], line);
+            }
+        }
+        if verdict.starts_with("failed") && !report.repeat(&key(name), line.number) {
+            report.fail(
+                Finding::new(Kind::Test, &format!("{name} failed"), line)
+                    .of(name)
+                    .known_as(key(name)),
+            );
+        }
+        Step::Take
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("xctest {}", name.trim_matches(['-', '[', ']']).replace(' ', "."))
+}
+
+/// `TideTests.swift:18: error: TideTests.testSpring : XCTAssertEqual failed: …`.
+fn assertion(line: &Line<'_>, report: &mut Report) -> bool {
+    let found = diag::colon(line.text)
+        .filter(|each| each.level == Level::Error && has_extension(&each.location.path, &["swift"]));
+    let Some((name, _)) = found.as_ref().and_then(|found| found.message.split_once(" : ")) else {
+        return false;
+    };
+    let Some(found) = &found else { return false };
+    if let Some(failure) = report.known(&key(name)) {
+        failure.explain.push(line.quote());
+        failure.explain.truncate(crate::limits::EXPLAIN);
+        failure.lines.reach(line.number);
+    } else {
+        let finding = Finding::new(Kind::Test, found.message, line)
+            .of(name)
+            .known_as(key(name));
+        report.fail(finding.at(found.location.clone()));
+    }
+    true
+}
+
+/// The sum of a suite; the last one is that of all.
+fn executed(line: &Line<'_>, report: &mut Report) -> Step {
+    let failures = crate::line::number_before(line.text, "failures")
+        .or_else(|| crate::line::number_before(line.text, "failure"))
+        .unwrap_or(0);
+    report.set_tally("xctest assertions", &[("failed", failures)], line);
+    if failures == 0 {
+        report.succeeded(line);
+    }
+    Step::Take
+}
+
+/// `✘ Test probes() recorded an issue at MudTests.swift:11:9: …` and its relatives.
+fn swift_testing(line: &Line<'_>, report: &mut Report) -> Option<Step> {
+    let (mark, rest) = line.text.split_once(' ')?;
+    if mark.chars().count() != 1 || mark.is_ascii() {
+        return None;
+    }
+    if let Some(rest) = rest.strip_prefix("Test run with ") {
+        return Some(run(rest, line, report));
+    }
+    if let Some((name, rest)) = rest
+        .strip_prefix("Test ")
+        .and_then(|rest| rest.split_once(" recorded an issue at "))
+    {
+        issue(name, rest, line, report);
+        return Some(Step::Take);
+    }
+    let test = rest.strip_prefix("Test ");
+    let ended = |word: &str| test.and_then(|rest| rest.split_once(word)).map(|(name, _)| name);
+    if let Some(name) = ended(" failed after ") {
+        report.tally("swift testing", &[("run", 1), ("failed", 1)], line);
+        report.repeat(&key(name), line.number);
+    } else if ended(" passed after ").is_some() {
+        report.tally("swift testing", &[("run", 1), ("passed", 1)], line);
+    } else if ended(" skipped").is_some() {
+        report.tally("swift testing", &[("skipped", 1)], line);
+    } else if rest.starts_with("Suite ") && rest.contains(" failed after ") {
+        report.cascade(line);
+    }
+    Some(Step::Take)
+}
+
+fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) {
+    let Some((location, message)) = place_at_start(rest) else {
+        return;
+    };
+    if let Some(failure) = report.known(&key(name)) {
+        failure.explain.push(line.quote());
+        failure.explain.truncate(crate::limits::EXPLAIN);
+        return;
+    }
+    let title = format!("{name}: {}", message.trim_start_matches(':').trim());
+    report.fail(
+        Finding::new(Kind::Test, &title, line)
+            .of(name)
+            .known_as(key(name))
+            .at(location),
+    );
+}
+
+fn run(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    if rest.contains(" failed after ") {
+        report.failed(line);
+        report.cascade(line);
+    } else if between(rest, " passed", ".").is_some() {
+        report.succeeded(line);
+    }
+    Step::Take
+}
