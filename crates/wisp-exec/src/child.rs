@@ -55,7 +55,7 @@ pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let leader = leader.ok_or_else(|| failed(io::Error::other("it has no process id")))?;
     Ok(Launched {
         child,
-        tag: Tag { leader, mark },
+        tag: Tag::new(leader, mark),
         stdout,
         stderr,
     })

@@ -1,26 +1,10 @@
 //! One stream once it has ended: what was counted, what memory holds, and a reader over everything that was kept.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 
-use crate::live::open_character;
+use crate::gap::{Around, Gap};
 use crate::spill::{Spilled, newlines};
-
-/// How far from a gap's border a line end is looked for.
-const LINE_WINDOW: u64 = 64 * 1024;
-
-/// A stretch of a stream that was not kept. It begins and ends at a line's end where one is within 64 KiB, and
-/// between characters otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gap {
-    /// Its bytes.
-    pub bytes: u64,
-    /// The newlines among them.
-    pub newlines: u64,
-    /// Whether it begins inside a line: the kept bytes before it do not end with a newline.
-    pub inside_line: bool,
-}
+use crate::store::{Part, Store, memory};
 
 /// What a command printed on one stream.
 #[derive(Debug)]
@@ -28,22 +12,12 @@ pub struct StreamOutput {
     bytes: u64,
     newlines: u64,
     last: Option<u8>,
-    head: Vec<u8>,
-    tail: Vec<u8>,
     failure: Option<String>,
-    file: Option<File>,
+    store: Store,
     /// What is kept before the gap, or all of it.
     before: Vec<Part>,
     gap: Option<Gap>,
     after: Vec<Part>,
-}
-
-/// Where a stretch of kept bytes is.
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    Head { len: usize },
-    Tail { from: usize },
-    File { at: u64, len: u64 },
 }
 
 /// What a finished capture hands over.
@@ -63,10 +37,12 @@ impl StreamOutput {
             bytes: from.bytes,
             newlines: from.newlines,
             last: from.last,
-            head: from.head,
-            tail: from.tail,
             failure: from.failure,
-            file: None,
+            store: Store {
+                head: from.head,
+                tail: from.tail,
+                file: None,
+            },
             before: Vec::new(),
             gap: None,
             after: Vec::new(),
@@ -95,17 +71,17 @@ impl StreamOutput {
 
     /// The first bytes, as many as the bound. Meets the tail when the stream is at most twice the bound.
     pub fn head(&self) -> &[u8] {
-        &self.head
+        &self.store.head
     }
 
     /// The bytes after the head, or the last of them, as many as the bound.
     pub fn tail(&self) -> &[u8] {
-        &self.tail
+        &self.store.tail
     }
 
     /// Whether head and tail together are the whole stream.
     pub fn is_in_memory(&self) -> bool {
-        (self.head.len() + self.tail.len()) as u64 == self.bytes
+        (self.head().len() + self.tail().len()) as u64 == self.bytes
     }
 
     /// The whole stream when memory holds it; `None` when it was larger.
@@ -133,209 +109,55 @@ impl StreamOutput {
             gap,
             place: Place::Before(0),
             within: 0,
-            stops_at_gap: false,
-        }
-    }
-
-    /// Reads what was kept before the gap; everything when there is no gap.
-    pub fn before_gap(&self) -> KeptReader<'_> {
-        let stops_at_gap = true;
-        KeptReader {
-            stops_at_gap,
-            ..self.reader(|_| Vec::new())
-        }
-    }
-
-    /// Reads what was kept after the gap; nothing when there is no gap.
-    pub fn after_gap(&self) -> KeptReader<'_> {
-        let place = Place::After(0);
-        KeptReader {
-            place,
-            ..self.reader(|_| Vec::new())
         }
     }
 
     fn keep_file(&mut self, spilled: Spilled) {
-        let file_part = |(at, len)| Part::File { at, len };
-        self.before = vec![file_part((0, spilled.fixed))];
-        let ring = spilled.ring.iter().copied().map(file_part);
-        let fixed_newlines = spilled.fixed_newlines;
-        self.file = Some(spilled.file);
+        let fixed = Part::File {
+            at: 0,
+            len: spilled.fixed,
+        };
+        let ring = spilled
+            .ring
+            .iter()
+            .map(|(at, len)| Part::File { at: *at, len: *len });
+        self.store.file = Some(spilled.file);
         if spilled.lost {
-            self.after = ring.collect();
-            self.open_gap(fixed_newlines);
+            self.open_gap(fixed, spilled.fixed_newlines, ring.collect());
         } else {
-            self.before.extend(ring);
+            self.before = [fixed].into_iter().chain(ring).collect();
         }
     }
 
     /// Without a file, or with one that could not be finished: what it holds or the head, and the tail.
     fn keep_memory(&mut self, spilled: Option<Spilled>) {
-        let start_of_tail = self.bytes - self.tail.len() as u64;
-        let mut fixed_newlines = newlines(&self.head);
-        self.before = vec![Part::Head { len: self.head.len() }];
-        let longer = spilled.filter(|spilled| spilled.fixed > self.head.len() as u64);
-        if let Some(spilled) = longer {
+        let start_of_tail = self.bytes - self.tail().len() as u64;
+        let head = self.head().len();
+        let (mut first, mut first_newlines) = (Part::Head { len: head }, newlines(self.head()));
+        if let Some(spilled) = spilled.filter(|spilled| spilled.fixed > head as u64) {
             let len = spilled.fixed.min(start_of_tail);
-            self.before = vec![Part::File { at: 0, len }];
-            self.file = Some(spilled.file);
-            fixed_newlines = if len == spilled.fixed {
-                spilled.fixed_newlines
-            } else {
-                0
-            };
+            first = Part::File { at: 0, len };
+            first_newlines = spilled.fixed_newlines;
+            self.store.file = Some(spilled.file);
         }
         let tail = Part::Tail { from: 0 };
-        if self.length(&self.before) == start_of_tail {
-            self.before.push(tail);
+        if self.store.length(first) == start_of_tail {
+            self.before = vec![first, tail];
         } else {
-            self.after = vec![tail];
-            self.open_gap(fixed_newlines);
+            self.open_gap(first, first_newlines, vec![tail]);
         }
     }
 
-    /// Moves both borders of the gap to a line's end and measures what lies between. `before` has so many newlines.
-    fn open_gap(&mut self, before_newlines: u64) {
-        let cut = self.cut_before();
-        self.shorten_before(cut);
-        let skip = self.skip_after();
-        self.shorten_after(skip);
-        let after_newlines = self.count_newlines(&self.after);
-        let kept = self.length(&self.before) + self.length(&self.after);
-        let last = self.last_of_before(1);
-        self.gap = Some(Gap {
-            bytes: self.bytes - kept,
-            newlines: self.newlines - before_newlines - after_newlines,
-            inside_line: last.last().is_some_and(|byte| *byte != b'\n'),
-        });
-    }
-
-    /// How many bytes after the last line end (or in the last, unfinished character) before the gap.
-    fn cut_before(&self) -> u64 {
-        let last = self.last_of_before(LINE_WINDOW);
-        match memchr::memrchr(b'\n', &last) {
-            Some(at) => (last.len() - at - 1) as u64,
-            None => open_character(&last) as u64,
-        }
-    }
-
-    /// How many bytes up to the first line end (or of a character's rest) after the gap.
-    fn skip_after(&self) -> u64 {
-        let mut first = Vec::new();
-        let parts = self.after.iter().map(|part| self.part_reader(*part));
-        for part in parts {
-            let room = LINE_WINDOW - first.len() as u64;
-            // What cannot be read now cannot be read later either, and is reported then.
-            let _ = part.take(room).read_to_end(&mut first);
-        }
-        match memchr::memchr(b'\n', &first) {
-            Some(at) => at as u64 + 1,
-            None => first
-                .iter()
-                .take(3)
-                .take_while(|byte| **byte & 0xC0 == 0x80)
-                .count() as u64,
-        }
-    }
-
-    fn last_of_before(&self, most: u64) -> Vec<u8> {
-        let mut last = Vec::new();
-        if let Some(part) = self.before.last() {
-            let from = self.part_length(*part).saturating_sub(most);
-            let _ = self.reader_from(*part, from).read_to_end(&mut last);
-        }
-        last
-    }
-
-    fn shorten_before(&mut self, by: u64) {
-        let by_memory = usize::try_from(by).unwrap_or(usize::MAX);
-        match self.before.last_mut() {
-            Some(Part::Head { len }) => *len -= by_memory,
-            Some(Part::File { len, .. }) => *len -= by,
-            Some(Part::Tail { .. }) | None => {}
-        }
-    }
-
-    fn shorten_after(&mut self, mut by: u64) {
-        for part in &mut self.after {
-            match part {
-                Part::Tail { from } => *from += usize::try_from(by).unwrap_or(usize::MAX),
-                Part::File { at, len } => {
-                    let now = by.min(*len);
-                    *at += now;
-                    *len -= now;
-                    by -= now;
-                }
-                Part::Head { .. } => {}
-            }
-        }
-    }
-
-    fn count_newlines(&self, parts: &[Part]) -> u64 {
-        let mut block = vec![0; 64 * 1024];
-        let mut count = 0;
-        for part in parts {
-            let mut reader = self.part_reader(*part);
-            while let Ok(read @ 1..) = reader.read(&mut block) {
-                count += newlines(&block[..read]);
-            }
-        }
-        count
-    }
-
-    fn length(&self, parts: &[Part]) -> u64 {
-        parts.iter().map(|part| self.part_length(*part)).sum()
-    }
-
-    fn part_length(&self, part: Part) -> u64 {
-        match part {
-            Part::Head { len } => len as u64,
-            Part::Tail { from } => (self.tail.len() - from) as u64,
-            Part::File { len, .. } => len,
-        }
-    }
-
-    fn part_reader(&self, part: Part) -> PartReader<'_> {
-        self.reader_from(part, 0)
-    }
-
-    fn reader_from(&self, part: Part, done: u64) -> PartReader<'_> {
-        let output = self;
-        PartReader { output, part, done }
-    }
-
-    /// Reads from `part` at `done` bytes into it.
-    fn read_part(&self, part: Part, done: u64, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.part_length(part) - done;
-        let most = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
-        let into = &mut into[..most];
-        let skip = usize::try_from(done).unwrap_or(usize::MAX);
-        match part {
-            Part::Head { len } => (&self.head[..len][skip..]).read(into),
-            Part::Tail { from } => (&self.tail[from..][skip..]).read(into),
-            Part::File { at, .. } => {
-                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
-                let read = file.read_at(into, at + done)?;
-                if read == 0 && most > 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-                Ok(read)
-            }
-        }
-    }
-}
-
-struct PartReader<'a> {
-    output: &'a StreamOutput,
-    part: Part,
-    done: u64,
-}
-
-impl Read for PartReader<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.output.read_part(self.part, self.done, into)?;
-        self.done += read as u64;
-        Ok(read)
+    fn open_gap(&mut self, mut before: Part, before_newlines: u64, mut after: Vec<Part>) {
+        let around = Around {
+            store: &self.store,
+            before: &mut before,
+            before_newlines,
+            after: &mut after,
+        };
+        self.gap = Some(around.open(self.bytes, self.newlines));
+        self.before = vec![before];
+        self.after = after;
     }
 }
 
@@ -347,8 +169,6 @@ pub struct KeptReader<'a> {
     place: Place,
     /// Bytes read at `place`.
     within: u64,
-    /// Whether the gap is where it ends.
-    stops_at_gap: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -366,7 +186,6 @@ impl KeptReader<'_> {
     fn next_place(&self) -> Option<Place> {
         let next = match self.place {
             Place::Before(part) if part + 1 < self.output.before.len() => Place::Before(part + 1),
-            Place::Before(_) if self.stops_at_gap => return None,
             Place::Before(_) => Place::Gap,
             Place::Gap => Place::After(0),
             Place::After(part) => Place::After(part + 1),
@@ -379,12 +198,9 @@ impl KeptReader<'_> {
         let part = match self.place {
             Place::Before(part) => self.output.before.get(part),
             Place::After(part) => self.output.after.get(part),
-            Place::Gap => {
-                let done = usize::try_from(self.within).unwrap_or(usize::MAX);
-                return (&self.gap[done..]).read(into);
-            }
+            Place::Gap => return (&self.gap[memory(self.within)..]).read(into),
         };
-        part.map_or(Ok(0), |part| self.output.read_part(*part, self.within, into))
+        part.map_or(Ok(0), |part| self.output.store.read(*part, self.within, into))
     }
 }
 

@@ -20,6 +20,12 @@ pub(crate) struct Tag {
     pub(crate) leader: Pid,
     /// The mark in its environment.
     pub(crate) mark: String,
+    /// When the leader was born, in the system's ticks; 0 when that is not known.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only the group is known there")
+    )]
+    pub(crate) born: u64,
 }
 
 /// A process that belongs to a command.
@@ -30,6 +36,12 @@ pub(crate) struct Found {
 }
 
 impl Tag {
+    /// The tag of a command that has just been started.
+    pub(crate) fn new(leader: Pid, mark: String) -> Self {
+        let born = born(leader);
+        Self { leader, mark, born }
+    }
+
     /// Sends `signal` to everything of the command's that runs; a stopped process is woken to receive it. Errors are
     /// not reported: a process that is gone is what was wanted, and one that is another user's stays.
     pub(crate) fn signal(&self, signal: Signal) {
@@ -94,14 +106,16 @@ impl Tag {
     }
 
     fn of_ours(&self, pid: i32) -> Option<Found> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let (name, state, [_, group, session]) = parsed(&stat)?;
+        let stat = stat(pid)?;
+        let stat = parsed(&stat)?;
         let leader = self.leader.as_raw_nonzero().get();
-        let runs = !matches!(state, "Z" | "X");
-        let ours = runs && (group == leader || session == leader || self.is_marked(pid));
+        let runs = !matches!(stat.state, "Z" | "X");
+        let beside = stat.group == leader || stat.session == leader;
+        // Most of a machine's processes are older than the command: their environment need not be read.
+        let ours = runs && stat.born >= self.born && (beside || self.is_marked(pid));
         ours.then(|| Found {
             pid,
-            name: name.to_owned(),
+            name: stat.name.to_owned(),
         })
     }
 
@@ -112,16 +126,47 @@ impl Tag {
     }
 }
 
-/// The name, state, and parent, group and session from a line of `/proc/PID/stat`. The name is in parentheses and may
-/// hold any character, parentheses too.
+/// What a line of `/proc/PID/stat` says of a process.
 #[cfg(target_os = "linux")]
-fn parsed(stat: &str) -> Option<(&str, &str, [i32; 3])> {
+#[derive(Debug, PartialEq, Eq)]
+struct Stat<'a> {
+    name: &'a str,
+    state: &'a str,
+    group: i32,
+    session: i32,
+    /// In ticks since the system started.
+    born: u64,
+}
+
+#[cfg(target_os = "linux")]
+fn stat(pid: i32) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()
+}
+
+/// Reads the line. The name is in parentheses and may hold any character, parentheses too.
+#[cfg(target_os = "linux")]
+fn parsed(stat: &str) -> Option<Stat<'_>> {
     let (before, after) = stat.rsplit_once(") ")?;
-    let name = before.split_once('(')?.1;
-    let mut fields = after.split(' ');
-    let state = fields.next()?;
-    let mut number = || fields.next()?.parse().ok();
-    Some((name, state, [number()?, number()?, number()?]))
+    // The state is the third field, and counted from here the first.
+    let fields: Vec<_> = after.split(' ').collect();
+    Some(Stat {
+        name: before.split_once('(')?.1,
+        state: fields.first()?,
+        group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        born: fields.get(19)?.parse().ok()?,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn born(pid: Pid) -> u64 {
+    let stat = stat(pid.as_raw_nonzero().get());
+    stat.as_deref().and_then(parsed).map_or(0, |stat| stat.born)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn born(_: Pid) -> u64 {
+    0
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -148,8 +193,15 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_anything() {
-        let stat = "12 (a) R 1) 2) S 1 7 8 0 -1 4194560";
-        assert_eq!(parsed(stat), Some(("a) R 1) 2", "S", [1, 7, 8])));
+        let stat = "12 (a) R 1) 2) S 1 7 8 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 9";
+        let expected = Stat {
+            name: "a) R 1) 2",
+            state: "S",
+            group: 7,
+            session: 8,
+            born: 4711,
+        };
+        assert_eq!(parsed(stat), Some(expected));
         assert_eq!(parsed("12 (a) S 1 x 8"), None);
     }
 }
