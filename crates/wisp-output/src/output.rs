@@ -70,6 +70,14 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// A stream that starts with `head` and whose length is not known until its pieces are read.
+    pub(crate) fn unmeasured(head: &'a [u8]) -> Self {
+        Self {
+            bytes: u64::MAX,
+            ..Self::whole(None, head)
+        }
+    }
+
     /// Adds the way to all of it: what was spilled, in order, from the stream's first byte to its last.
     #[must_use]
     pub fn with_pieces(mut self, pieces: Vec<Piece<'a>>) -> Self {

@@ -3,7 +3,7 @@
 //! Keeping can fail (a full disk, a home that cannot be written, an audit that is off). The result still arrives,
 //! bounded, from what memory holds, and its note says that the rest was not kept and why.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use jiff::Timestamp;
 
@@ -66,17 +66,31 @@ pub fn present(mut output: Output<'_>, place: Place<'_>, context: &Context<'_>) 
             not_kept: None,
         };
     }
-    let drafted = match place {
-        Place::Store(store) => store
-            .draft(context.id, &mut output)
-            .map_err(|error| error.reason()),
-        Place::Nowhere(why) => Err(why.to_owned()),
-    };
-    let stored = drafted.and_then(|draft| stored(draft, context).map_err(|error| error.reason()));
-    match stored {
+    match keep(&mut output, place, context) {
         Ok(presented) => presented,
         Err(why) => unkept(&output, context, why),
     }
+}
+
+/// Shows a kept output again in another budget, such as its share of a batch. Errors are those of reading it.
+pub fn refit(kept: &Kept, context: &Context<'_>) -> io::Result<Fitted> {
+    fitted(kept.whole(), kept.keeping(), context)
+}
+
+/// Keeps `output` and shows what fits; or says in words why it could not be kept.
+pub(crate) fn keep(
+    output: &mut Output<'_>,
+    place: Place<'_>,
+    context: &Context<'_>,
+) -> Result<Presented, String> {
+    let store = match place {
+        Place::Store(store) => store,
+        Place::Nowhere(why) => return Err(why.to_owned()),
+    };
+    let draft = store.draft(context.id, output);
+    draft
+        .and_then(|draft| stored(draft, context))
+        .map_err(|error| error.reason())
 }
 
 /// The text of an output that is small in raw bytes too.
@@ -106,7 +120,8 @@ fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> 
     })
 }
 
-fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) -> Presented {
+/// Shows what memory holds of an output that was not kept.
+pub(crate) fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) -> Presented {
     let held = output.in_memory();
     let whole = Whole {
         content: &held.content,
@@ -123,7 +138,7 @@ fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) -> Presented 
     }
 }
 
-fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> std::io::Result<Fitted> {
+fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> io::Result<Fitted> {
     let mut telling = Telling {
         keeping,
         memory: context.memory,
