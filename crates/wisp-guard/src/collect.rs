@@ -41,6 +41,12 @@ impl Collector<'_> {
                 self.inside(node)
             }
             "variable_assignment" => Some(self.assignment(node)),
+            // On its own: all of a substitution, as in `$(< file)`.
+            "file_redirect" => {
+                let at = self.push(Shape::Redirection, node);
+                self.redirect(node, Some(at));
+                Some(at)
+            }
             _ => self.inside(node),
         }
     }
@@ -151,13 +157,16 @@ impl Collector<'_> {
     /// Adds a redirection to its part. The grammar takes every word up to the next operator for a target; the
     /// shell takes one, and the rest are arguments.
     fn redirect(&mut self, node: Node<'_>, owner: Option<usize>) {
-        let mut writes = false;
+        let (mut writes, mut copies) = (false, false);
         let mut targets = Vec::new();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match child.kind() {
                 "file_descriptor" => {}
-                kind if !child.is_named() => writes |= kind.contains('>'),
+                kind if !child.is_named() => {
+                    writes |= kind.contains('>');
+                    copies |= kind.starts_with(">&") || kind.starts_with("<&");
+                }
                 _ => {
                     targets.push(word(child, self.line));
                     self.visit(child);
@@ -167,7 +176,11 @@ impl Collector<'_> {
         let mut targets = targets.into_iter();
         let target = targets.next().unwrap_or_else(|| Word::literal("-"));
         if let Some(part) = owner.and_then(|at| self.found.get_mut(at)) {
-            part.redirects.push(Redirect { writes, target });
+            part.redirects.push(Redirect {
+                writes,
+                copies,
+                target,
+            });
             part.words.extend(targets);
         }
     }

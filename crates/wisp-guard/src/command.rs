@@ -43,19 +43,22 @@ impl Word {
 pub struct Redirect {
     /// Whether it opens its target for writing.
     pub writes: bool,
+    /// Whether it copies or closes a descriptor (`>&`, `<&`) where its target is a number or `-`.
+    pub copies: bool,
     /// The file, or the descriptor that is copied.
     pub target: Word,
 }
 
 /// Targets that hold nothing afterwards.
-const HARMLESS: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"];
+const HARMLESS: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
 impl Redirect {
     /// Whether it can change a file.
     pub fn changes_a_file(&self) -> bool {
         let text = self.target.text.as_str();
-        let descriptor = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        self.writes && !(self.target.literal && (HARMLESS.contains(&text) || descriptor))
+        let descriptor = text == "-" || (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+        let harmless = HARMLESS.contains(&text) || (self.copies && descriptor);
+        self.writes && !(self.target.literal && harmless)
     }
 }
 

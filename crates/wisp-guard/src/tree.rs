@@ -169,9 +169,12 @@ fn check(node: Node<'_>, line: &str, depth: usize, in_text: bool) -> Result<(), 
     }
     check_kind(node, text, line)?;
     check_gaps(node, line)?;
-    let in_text = TEXT.contains(&node.kind()) || (in_text && !node.kind().ends_with("_substitution"));
+    let token_in_text = in_text || TEXT.contains(&node.kind());
+    let in_text = token_in_text && !node.kind().ends_with("_substitution");
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
+        // Within quotes the token that opens a substitution has the blanks before it.
+        let in_text = if child.is_named() { in_text } else { token_in_text };
         check(child, line, depth + 1, in_text)?;
     }
     Ok(())
@@ -294,15 +297,17 @@ fn check_heredoc(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     let (Some(start), Some(end)) = (part("heredoc_start"), part("heredoc_end")) else {
         return Err(wrong());
     };
+    let (first_row, body) = line[node.byte_range()].split_once('\n').unwrap_or_default();
     let bare = start.trim_start_matches('\\').trim_matches(['\'', '"']);
     let plain = bare.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let body = part("heredoc_body").unwrap_or_default();
-    let inside = body.lines().any(|row| row.trim_start_matches('\t') == bare);
-    if !plain || bare.is_empty() || end.trim_start_matches('\t') != bare || inside {
+    let ends = body.lines().filter(|row| row.trim_start_matches('\t') == bare);
+    let another = first_row.matches("<<").count() > 1;
+    if !plain || bare.is_empty() || another || end.trim_start_matches('\t') != bare || ends.count() != 1 {
         return Err(wrong());
     }
-    if bare == start && body.contains('`') {
-        return Err(Unreadable::new("its here-document has a backquote"));
+    // The grammar loses substitutions in a here-document, so a body that may have one is not looked into.
+    if bare == start && (body.contains(['`']) || body.contains("$(") || body.contains("${")) {
+        return Err(Unreadable::new("its here-document may run a command"));
     }
     Ok(())
 }

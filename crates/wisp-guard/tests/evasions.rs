@@ -1,6 +1,12 @@
 //! Commands that get past allow lists made of prefixes and separators: with the harmless ones allowed, none of the
 //! others runs without a question, and each of the harmless ones does.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at what it did not expect"
+)]
+
 use std::path::Path;
 
 use wisp_guard::{Approvals, Decision, Gate, Grant, Place, Policy, Request, Scope, Threshold};

@@ -1,6 +1,12 @@
 //! However a command is wrapped, it is seen: no line with `rm -rf X` in it is safe, and an answer to the wrapping
 //! is no answer to what it wraps.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at what it did not expect"
+)]
+
 use std::path::Path;
 
 use proptest::prelude::*;
