@@ -109,6 +109,27 @@ impl StreamOutput {
             gap,
             place: Place::Before(0),
             within: 0,
+            stops_at_gap: false,
+        }
+    }
+
+    /// Reads what was kept before the gap; everything when there is no gap.
+    pub fn before_gap(&self) -> KeptReader<'_> {
+        KeptReader {
+            stops_at_gap: true,
+            ..self.reader(|_| Vec::new())
+        }
+    }
+
+    /// Reads what was kept after the gap; nothing when there is no gap.
+    pub fn after_gap(&self) -> KeptReader<'_> {
+        let place = match self.gap {
+            Some(_) => Place::After(0),
+            None => Place::After(self.after.len()),
+        };
+        KeptReader {
+            place,
+            ..self.reader(|_| Vec::new())
         }
     }
 
@@ -169,6 +190,8 @@ pub struct KeptReader<'a> {
     place: Place,
     /// Bytes read at `place`.
     within: u64,
+    /// Whether the gap is where it ends.
+    stops_at_gap: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -186,6 +209,7 @@ impl KeptReader<'_> {
     fn next_place(&self) -> Option<Place> {
         let next = match self.place {
             Place::Before(part) if part + 1 < self.output.before.len() => Place::Before(part + 1),
+            Place::Before(_) if self.stops_at_gap => return None,
             Place::Before(_) => Place::Gap,
             Place::Gap => Place::After(0),
             Place::After(part) => Place::After(part + 1),
