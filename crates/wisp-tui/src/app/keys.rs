@@ -1,0 +1,133 @@
+//! Where a key goes: to the question that is open, to the panel, or to the box; and whether it waits.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use wisp_term::Role;
+
+use super::work::Held;
+use super::{App, Dialog};
+use crate::input::Burst;
+use crate::keys::{Action, Meaning, Place, When};
+use crate::panel::Panel;
+
+impl App {
+    pub(super) fn on_key(&mut self, key: KeyEvent) {
+        if key.kind == KeyEventKind::Release {
+            return;
+        }
+        let place = self.place();
+        if self.is_held_by_grace(key) {
+            return;
+        }
+        if place == Place::Input && self.prefix.is_none() && !self.work.busy {
+            self.settle_burst(Some(key));
+            if let Some(key) = self.bursts.take(key, self.now) {
+                self.route(place, key);
+            }
+            return;
+        }
+        self.route(place, key);
+    }
+
+    /// What keys go to now.
+    pub(crate) fn place(&self) -> Place {
+        match (self.dialogs.front(), &self.panel) {
+            (Some(Dialog::Approval(_)), _) => Place::Approval,
+            (Some(Dialog::Choice(_)), _) => Place::Choice,
+            (None, Some(Panel::Output(panel))) if panel.prompt.is_some() => Place::Bar,
+            (None, Some(Panel::Output(panel))) if panel.digest.is_none() => Place::Output,
+            (None, Some(_)) => Place::Text,
+            (None, None) => Place::Input,
+        }
+    }
+
+    /// A key that came within the grace of a question is kept for the box, and the wait begins anew. Leaving keys are
+    /// taken at once.
+    fn is_held_by_grace(&mut self, key: KeyEvent) -> bool {
+        let now = self.now;
+        let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() else {
+            return false;
+        };
+        let leaves = key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('c' | 'd'));
+        if dialog.listens(now) || leaves {
+            return false;
+        }
+        dialog.silent_since = now;
+        self.hold(Held::Key(key));
+        true
+    }
+
+    fn hold(&mut self, held: Held) {
+        if !self.work.hold(held) {
+            self.say_one(Role::Warn, "too much typed ahead: the rest is dropped");
+        }
+    }
+
+    fn route(&mut self, place: Place, key: KeyEvent) {
+        let prefix = self.prefix.take();
+        match self.bindings.meaning(place, prefix, key) {
+            Meaning::Action(action) => self.act(action, key),
+            Meaning::Prefix => self.prefix = Some(key.into()),
+            Meaning::Nothing => self.unbound(place, key),
+        }
+    }
+
+    fn act(&mut self, action: &Action, key: KeyEvent) {
+        let waits = self.work.busy && action.place == Place::Input;
+        match action.when {
+            When::Idle if waits => {}
+            When::Held if waits => self.hold(Held::Key(key)),
+            _ => {
+                if action.place == Place::Input && !action.name.starts_with("complete") {
+                    self.completion = None;
+                }
+                (action.run)(self);
+            }
+        }
+    }
+
+    /// A key without a meaning is a character for whatever takes characters.
+    fn unbound(&mut self, place: Place, key: KeyEvent) {
+        let KeyCode::Char(c) = key.code else { return };
+        if key
+            .modifiers
+            .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+        {
+            return;
+        }
+        match place {
+            Place::Input if self.work.busy => self.hold(Held::Key(key)),
+            Place::Input => self.type_character(c),
+            Place::Bar => self.type_into_bar(c),
+            Place::Choice => self.type_choice(c.encode_utf8(&mut [0; 4])),
+            Place::Output | Place::Text | Place::Approval => {}
+        }
+    }
+
+    pub(super) fn on_paste(&mut self, text: &str) {
+        match self.place() {
+            Place::Input if self.work.busy => self.hold(Held::Paste(text.to_owned())),
+            Place::Input => self.paste(text),
+            Place::Choice => self.type_choice(&text.replace(['\r', '\n'], " ")),
+            Place::Bar => text
+                .chars()
+                .filter(|c| !c.is_control())
+                .for_each(|c| self.type_into_bar(c)),
+            Place::Approval => self.hold(Held::Paste(text.to_owned())),
+            Place::Output | Place::Text => {}
+        }
+    }
+
+    /// Gives out a run of fast keys once it is known what they are.
+    pub(super) fn settle_burst(&mut self, next: Option<KeyEvent>) {
+        match self.bursts.settled(self.now, next) {
+            Some(Burst::Paste(text)) => self.on_paste(&text),
+            Some(Burst::Keys(keys)) => {
+                for key in keys {
+                    let place = self.place();
+                    self.route(place, key);
+                }
+            }
+            None => {}
+        }
+    }
+}

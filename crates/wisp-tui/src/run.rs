@@ -1,0 +1,381 @@
+//! The loop that owns the terminal: keys, events, signals and moments go into the app; its effects are carried out;
+//! its rows are written, at most sixty times a second, and only when something came.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, Event as TermEvent, EventStream, KeyEventKind};
+use crossterm::terminal;
+use futures_util::StreamExt as _;
+use ratatui::layout::Size;
+use tokio::time::sleep_until;
+use wisp_agent::protocol::{Command, Event};
+use wisp_host::Env;
+use wisp_term::Role;
+use wisp_term::clipboard::osc52;
+
+use crate::app::{App, Input};
+use crate::effect::Effect;
+use crate::link::Link;
+use crate::screen::Screen;
+use crate::signals::{Arrived, Signals};
+use crate::terminal::Notifier;
+use crate::{outside, session, view};
+
+/// The shortest time between two frames.
+const FRAME: Duration = Duration::from_millis(16);
+/// How long the engine has to say that the conversation is over, once it was asked to end it.
+const PARTING: Duration = Duration::from_secs(5);
+/// The same, after a signal.
+const PARTING_ON_SIGNAL: Duration = Duration::from_secs(1);
+/// The most keys or events taken in before the screen is drawn again.
+const BATCH: usize = 4096;
+
+/// How the loop came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The conversation was left.
+    Left,
+    /// A signal ended it; its number.
+    Signal(i32),
+    /// The engine was gone without saying goodbye.
+    EngineGone,
+}
+
+/// The loop's state.
+pub struct Runner<W> {
+    app: App,
+    screen: Screen<W>,
+    link: Link,
+    env: Env,
+    keys: Option<EventStream>,
+    signals: Signals,
+    outbox: VecDeque<Command>,
+    start: Instant,
+    drawn: Option<Instant>,
+    stale: bool,
+    leaving: Option<Instant>,
+    ending: Option<Ending>,
+    /// Whether going on after a stop of our own is still to be reported.
+    stopped: bool,
+}
+
+impl<W> std::fmt::Debug for Runner<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner")
+            .field("ending", &self.ending)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the loop woke up for.
+enum Woke {
+    Signal(Arrived),
+    Key(Option<io::Result<TermEvent>>),
+    Event(Option<Box<Event>>),
+    Sent,
+    Moment,
+}
+
+impl<W: Write> Runner<W> {
+    /// A loop over a terminal whose modes were taken already.
+    pub fn new(app: App, screen: Screen<W>, link: Link, env: Env) -> io::Result<Self> {
+        Ok(Self {
+            app,
+            screen,
+            link,
+            env,
+            keys: Some(EventStream::new()),
+            signals: Signals::listen()?,
+            outbox: VecDeque::new(),
+            start: Instant::now(),
+            drawn: None,
+            stale: true,
+            leaving: None,
+            ending: None,
+            stopped: false,
+        })
+    }
+
+    /// Runs until the conversation is left. The band is taken away at the end. Errors are the terminal's.
+    pub async fn run(mut self) -> io::Result<Ending> {
+        self.draw()?;
+        loop {
+            if let Some(ending) = self.ending {
+                self.screen.clear()?;
+                if let Ending::Signal(_) = ending {
+                    self.part().await;
+                }
+                return Ok(ending);
+            }
+            match self.wake().await {
+                Woke::Signal(arrived) => self.signal(arrived)?,
+                Woke::Key(key) => self.key_and_more(key)?,
+                Woke::Event(event) => self.event_and_more(event)?,
+                Woke::Sent | Woke::Moment => self.moment()?,
+            }
+            self.draw_when_due()?;
+        }
+    }
+
+    /// Lets the engine end the conversation in its own time, but not for long: a signal does not wait.
+    async fn part(&mut self) {
+        session::end();
+        let over = async {
+            while let Some(event) = self.link.events.recv().await {
+                if event == Event::Exit {
+                    break;
+                }
+            }
+        };
+        let _late = tokio::time::timeout(PARTING_ON_SIGNAL, over).await;
+    }
+
+    /// The moment to wake at although nothing came.
+    fn due(&self) -> Option<Instant> {
+        let change = self.app.next_wake().map(|at| self.start + at);
+        let frame = self
+            .stale
+            .then(|| self.drawn.map_or_else(Instant::now, |drawn| drawn + FRAME));
+        [change, frame, self.leaving].into_iter().flatten().min()
+    }
+
+    async fn wake(&mut self) -> Woke {
+        let due = self.due();
+        let moment: Pin<Box<dyn Future<Output = ()> + Send>> = match due {
+            Some(at) => Box::pin(sleep_until(at.into())),
+            None => Box::pin(std::future::pending()),
+        };
+        let next = self.outbox.front().cloned();
+        let (signals, keys, link) = (&mut self.signals, &mut self.keys, &mut self.link);
+        tokio::select! {
+            biased;
+            arrived = signals.next() => Woke::Signal(arrived),
+            key = next_key(keys) => Woke::Key(key),
+            sent = send(&link.commands, next) => {
+                if sent { self.outbox.pop_front(); } else { self.outbox.clear(); }
+                Woke::Sent
+            }
+            event = link.events.recv() => Woke::Event(event.map(Box::new)),
+            () = moment => Woke::Moment,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn give(&mut self, input: Input) -> io::Result<()> {
+        let now = self.now();
+        let effects = self.app.on(input, now);
+        self.stale = true;
+        effects.into_iter().try_for_each(|effect| self.carry_out(effect))
+    }
+
+    fn moment(&mut self) -> io::Result<()> {
+        if self.leaving.is_some_and(|until| Instant::now() >= until) {
+            self.ending = self.ending.or(Some(Ending::EngineGone));
+        }
+        if self.app.next_wake().is_some_and(|at| at <= self.now()) {
+            self.give(Input::Tick)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a key and those that wait behind it. The stream itself is not polled for them: it remembers only the
+    /// first task that waits, and that must be the loop.
+    fn key_and_more(&mut self, first: Option<io::Result<TermEvent>>) -> io::Result<()> {
+        let Some(first) = first else {
+            self.keys = None;
+            self.give_command(Command::Quit);
+            return Ok(());
+        };
+        self.terminal_event(first?)?;
+        for _ in 0..BATCH {
+            if self.keys.is_none() || !event::poll(Duration::ZERO)? {
+                break;
+            }
+            self.terminal_event(event::read()?)?;
+        }
+        Ok(())
+    }
+
+    fn terminal_event(&mut self, event: TermEvent) -> io::Result<()> {
+        match event {
+            TermEvent::Key(key) if key.kind != KeyEventKind::Release => self.give(Input::Key(key)),
+            TermEvent::Paste(text) => self.give(Input::Paste(text)),
+            TermEvent::FocusGained => self.give(Input::Focus(true)),
+            TermEvent::FocusLost => self.give(Input::Focus(false)),
+            TermEvent::Resize(..) => {
+                self.stale = true;
+                Ok(())
+            }
+            TermEvent::Key(_) | TermEvent::Mouse(_) => Ok(()),
+        }
+    }
+
+    /// Takes an event and those that wait behind it.
+    fn event_and_more(&mut self, first: Option<Box<Event>>) -> io::Result<()> {
+        let Some(first) = first else {
+            self.ending = self.ending.or(Some(Ending::EngineGone));
+            return Ok(());
+        };
+        self.give(Input::Event(first))?;
+        for _ in 0..BATCH {
+            match self.link.events.try_recv() {
+                Ok(event) => self.give(Input::Event(Box::new(event)))?,
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn signal(&mut self, arrived: Arrived) -> io::Result<()> {
+        match arrived {
+            Arrived::Ends(number) => {
+                self.ending = Some(Ending::Signal(number));
+                let _full = self.link.commands.try_send(Command::Quit);
+                Ok(())
+            }
+            Arrived::Stop => self.suspend(),
+            Arrived::Continued if std::mem::take(&mut self.stopped) => Ok(()),
+            Arrived::Continued => {
+                self.screen.forget();
+                self.take_back()
+            }
+        }
+    }
+
+    fn give_command(&mut self, command: Command) {
+        if command == Command::Quit {
+            self.leaving = Some(Instant::now() + PARTING);
+        }
+        self.outbox.push_back(command);
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Send(command) => self.give_command(command),
+            Effect::Copy(text) => {
+                if let Ok(sequence) = osc52(&text) {
+                    self.write(&sequence)?;
+                }
+            }
+            Effect::Page(path) => {
+                let env = self.env.clone();
+                let shown = self.hand_over(|| outside::page(&path, &env))?;
+                self.tell(shown.err());
+            }
+            Effect::Edit(text) => {
+                let env = self.env.clone();
+                match self.hand_over(|| outside::edit(&text, &env))? {
+                    Ok(edited) => self.app.edited(&edited),
+                    Err(error) => self.tell(Some(error)),
+                }
+            }
+            Effect::Suspend => self.suspend()?,
+            Effect::Redraw => self.screen.redraw(),
+            Effect::Notify { title, body } => self.write(&Notifier::of(&self.env).sequence(&title, &body))?,
+            Effect::Exit => self.ending = self.ending.or(Some(Ending::Left)),
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, error: Option<outside::OutsideError>) {
+        if let Some(error) = error {
+            self.app.say(Role::Error, &error.to_string());
+        }
+    }
+
+    fn write(&mut self, sequence: &str) -> io::Result<()> {
+        self.screen.out().write_all(sequence.as_bytes())?;
+        self.screen.out().flush()
+    }
+
+    /// Gives the terminal to `act` and takes it back.
+    fn hand_over<T>(&mut self, act: impl FnOnce() -> T) -> io::Result<T> {
+        self.let_go()?;
+        let done = act();
+        self.take_back()?;
+        Ok(done)
+    }
+
+    /// Stops reading keys, takes the band away and gives the modes back.
+    fn let_go(&mut self) -> io::Result<()> {
+        self.keys = None;
+        self.screen.clear()?;
+        session::set_full(false);
+        session::end();
+        Ok(())
+    }
+
+    /// Takes the modes again and draws the band where the cursor is now.
+    fn take_back(&mut self) -> io::Result<()> {
+        session::begin()?;
+        self.keys.get_or_insert_with(EventStream::new);
+        self.screen.redraw();
+        self.stale = true;
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.let_go()?;
+        self.stopped = true;
+        crate::signals::stop_here()?;
+        self.take_back()
+    }
+
+    fn draw_when_due(&mut self) -> io::Result<()> {
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
+        if self.stale && due { self.draw() } else { Ok(()) }
+    }
+
+    /// Writes one frame for the size the window has at this moment.
+    fn draw(&mut self) -> io::Result<()> {
+        self.fit_window()?;
+        if self.app.is_full() && !self.screen.is_full() {
+            self.screen.enter_full()?;
+            session::set_full(true);
+        } else if !self.app.is_full() && self.screen.is_full() {
+            self.screen.leave_full()?;
+            session::set_full(false);
+        }
+        let finished = self.app.take_finished();
+        let band = view::band(&self.app);
+        self.screen.frame(finished, &band.rows, band.cursor)?;
+        self.drawn = Some(Instant::now());
+        self.stale = false;
+        Ok(())
+    }
+
+    fn fit_window(&mut self) -> io::Result<()> {
+        let Ok((width, height)) = terminal::size() else {
+            return Ok(());
+        };
+        let size = Size { width, height };
+        if size == self.screen.size() {
+            return Ok(());
+        }
+        self.screen.resize(size);
+        let effects = self.app.resize(size);
+        effects.into_iter().try_for_each(|effect| self.carry_out(effect))
+    }
+}
+
+/// The next thing from the terminal; never, while another program has it.
+async fn next_key(keys: &mut Option<EventStream>) -> Option<io::Result<TermEvent>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Sends a command when there is room; false when nobody takes any more. Waits for ever when there is none to send.
+async fn send(commands: &tokio::sync::mpsc::Sender<Command>, next: Option<Command>) -> bool {
+    match next {
+        Some(command) => commands.send(command).await.is_ok(),
+        None => std::future::pending().await,
+    }
+}

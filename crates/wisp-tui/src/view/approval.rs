@@ -1,0 +1,150 @@
+//! The question whether something may run, in a frame of its level's colour. The command and the keys are always in
+//! view; a difference scrolls between them.
+
+use ratatui::text::Line;
+use wisp_agent::protocol::Decision;
+use wisp_term::width::{cells, expand_tabs, truncate, truncate_middle};
+use wisp_term::{Role, visible};
+
+use crate::app::{App, ApprovalDialog};
+use crate::looks::Frame;
+use crate::wrap::{self, Break};
+
+/// The most rows the command takes.
+const COMMAND_ROWS: usize = 4;
+/// The most cells of a reason (upstream's dialog).
+const REASON_CELLS: usize = 110;
+/// The most rows of a difference in view.
+const DIFF_ROWS: usize = 12;
+
+/// The words for the answers, with the action whose key gives them.
+const ANSWERS: [(Decision, &str, &str); 5] = [
+    (Decision::Once, "approve-once", "once"),
+    (Decision::Session, "approve-session", "session"),
+    (Decision::Project, "approve-project", "project 30d"),
+    (Decision::Always, "approve-always", "always 30d"),
+    (Decision::No, "refuse", "no"),
+];
+
+/// The framed question.
+pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
+    let width = app.width();
+    let inner = width.saturating_sub(4).max(1);
+    let mut head = head(app, dialog, inner);
+    let tail = tail(app, dialog, inner);
+    let room = usize::from(app.size.height).saturating_sub(3 + tail.len()).max(1);
+    head.truncate(room);
+    let diff_room = room.saturating_sub(head.len()).min(DIFF_ROWS);
+    head.extend(difference(app, dialog, inner, diff_room));
+    head.extend(tail);
+    let level = visible(&dialog.approval.level);
+    let title = if level.is_empty() {
+        "may it run?".to_owned()
+    } else {
+        format!("{level} · may it run?")
+    };
+    let style = app.looks.style(dialog.role());
+    Frame {
+        title: &title,
+        footer: "",
+        style,
+    }
+    .around(head, width)
+}
+
+/// The command, the line it is part of, the directory and the reasons.
+fn head(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> {
+    let approval = &dialog.approval;
+    let command = visible(&approval.command);
+    let command = truncate_middle(&command, inner * COMMAND_ROWS).into_owned();
+    let mut rows = wrap::lines(&[app.looks.span(Role::Person, command)], inner, Break::Anywhere);
+    let quiet = |text: String| Line::from(app.looks.span(Role::Quiet, truncate(&text, inner).into_owned()));
+    if !approval.line.is_empty() && approval.line != approval.command {
+        rows.push(quiet(format!("in: {}", visible(&approval.line))));
+    }
+    if !approval.directory.is_empty() {
+        rows.push(quiet(format!("at: {}", visible(&approval.directory))));
+    }
+    for reason in &approval.reasons {
+        let reason = truncate(&visible(reason), REASON_CELLS.min(inner)).into_owned();
+        rows.push(Line::from(app.looks.span(Role::Text, reason)));
+    }
+    rows
+}
+
+/// What would be remembered, and the keys.
+fn tail(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    if !dialog.approval.pattern.is_empty() {
+        let pattern = format!("remembered as: {}", visible(&dialog.approval.pattern));
+        rows.push(Line::from(
+            app.looks
+                .span(Role::Quiet, truncate(&pattern, inner).into_owned()),
+        ));
+    }
+    let offered = &dialog.approval.decisions;
+    let answers = ANSWERS.iter().filter(|(decision, ..)| {
+        offered.is_empty() || *decision == Decision::No || offered.contains(decision)
+    });
+    let keys: Vec<String> = answers
+        .map(|(_, action, word)| format!("[{}]{word}", app.bindings.hint(action).unwrap_or_default()))
+        .collect();
+    let long = keys.join(" ");
+    let short: Vec<String> = keys
+        .iter()
+        .map(|key| key.split(' ').next().unwrap_or_default().to_owned())
+        .collect();
+    let text = if cells(&long) <= inner {
+        long
+    } else {
+        short.join(" ")
+    };
+    rows.extend(wrap::lines(
+        &[app.looks.span(Role::Prompt, text)],
+        inner,
+        Break::Words,
+    ));
+    rows
+}
+
+/// The lines of a unified difference in view.
+fn difference(app: &App, dialog: &ApprovalDialog, inner: usize, room: usize) -> Vec<Line<'static>> {
+    let Some(diff) = &dialog.approval.diff else {
+        return Vec::new();
+    };
+    if room == 0 {
+        return Vec::new();
+    }
+    let total = diff.lines().count();
+    let fits = total <= room;
+    let shown = if fits { room } else { room - 1 };
+    let first = dialog.scrolled.min(total.saturating_sub(shown));
+    let lines = diff.lines().skip(first).take(shown);
+    let mut rows: Vec<Line<'static>> = lines.map(|line| diff_row(app, line, inner)).collect();
+    if !fits {
+        let last = (first + shown).min(total);
+        let text = format!("… lines {}–{last} of {total} · ↑↓ scroll", first + 1);
+        rows.push(Line::from(
+            app.looks.span(Role::Quiet, truncate(&text, inner).into_owned()),
+        ));
+    }
+    rows
+}
+
+/// Beginnings of a unified difference's lines and their roles, the longer first.
+const DIFF_ROLES: [(&str, Role); 5] = [
+    ("+++", Role::Quiet),
+    ("---", Role::Quiet),
+    ("@@", Role::Quiet),
+    ("+", Role::Added),
+    ("-", Role::Removed),
+];
+
+fn diff_row(app: &App, line: &str, inner: usize) -> Line<'static> {
+    let role = DIFF_ROLES
+        .iter()
+        .find(|(start, _)| line.starts_with(start))
+        .map_or(Role::Text, |(_, role)| *role);
+    let shown = visible(&expand_tabs(line, 0));
+    Line::from(app.looks.span(role, truncate(&shown, inner).into_owned()))
+}

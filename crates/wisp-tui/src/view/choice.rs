@@ -1,0 +1,84 @@
+//! A list to choose from: up to eight options, the highlighted one marked, the value in force starred.
+
+use ratatui::text::{Line, Span};
+use wisp_term::width::{cells, pad, truncate};
+use wisp_term::{Role, visible};
+
+use super::Part;
+use crate::app::{App, ChoiceDialog, SHOWN_OPTIONS};
+use crate::looks::Frame;
+
+/// The framed list.
+pub(super) fn part(app: &App, dialog: &ChoiceDialog) -> Part {
+    let width = app.width();
+    let inner = width.saturating_sub(4).max(1);
+    let choice = &dialog.choice;
+    let typed = usize::from(choice.accepts_text);
+    let room = usize::from(app.size.height)
+        .saturating_sub(4 + typed)
+        .clamp(1, SHOWN_OPTIONS);
+    let first = dialog.at.saturating_sub(room - 1);
+    let shown = choice.options.iter().enumerate().skip(first).take(room);
+    let widest = choice
+        .options
+        .iter()
+        .map(|option| cells(&visible(&option.label)))
+        .max()
+        .unwrap_or(0);
+    let column = widest.min(inner / 2);
+    let mut rows = vec![Line::from(
+        app.looks
+            .span(Role::Text, truncate(&visible(&choice.title), inner).into_owned()),
+    )];
+    rows.extend(shown.map(|(at, _)| option(app, dialog, at, column)));
+    let mut cursor = None;
+    if choice.accepts_text {
+        let text = visible(dialog.text.text());
+        cursor = Some((rows.len() + 1, (cells(&text) + 4).min(width.saturating_sub(3))));
+        rows.push(Line::from(vec![
+            app.looks.span(Role::Prompt, "› "),
+            app.looks.span(Role::Person, text),
+        ]));
+    }
+    let footer = if choice.toggles {
+        "↑↓ move · space switches · enter saves · esc leaves"
+    } else {
+        "↑↓ move · enter takes · esc leaves"
+    };
+    let frame = Frame {
+        title: "choose",
+        footer,
+        style: app.looks.style(Role::Border),
+    };
+    Part {
+        rows: frame.around(rows, width),
+        cursor,
+    }
+}
+
+fn option(app: &App, dialog: &ChoiceDialog, at: usize, column: usize) -> Line<'static> {
+    let option = &dialog.choice.options[at];
+    let here = at == dialog.at;
+    let mark = if here { "▸" } else { " " };
+    let state = if dialog.choice.toggles {
+        if dialog.on.get(at) == Some(&true) {
+            "[x] "
+        } else {
+            "[ ] "
+        }
+    } else if dialog.choice.current.as_ref() == Some(&option.value) {
+        "* "
+    } else {
+        "  "
+    };
+    let label = visible(&option.label);
+    let label = pad(&truncate(&label, column), column);
+    let role = if here { Role::Selected } else { Role::Text };
+    Line::from(vec![
+        app.looks.span(Role::Prompt, mark),
+        Span::raw(state),
+        app.looks.span(role, label),
+        app.looks
+            .span(Role::Quiet, format!("  {}", visible(&option.detail))),
+    ])
+}

@@ -1,0 +1,110 @@
+//! The box: what is being typed, or what is being done meanwhile.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use wisp_term::Role;
+use wisp_term::units::counted;
+
+use super::Part;
+use crate::app::App;
+use crate::input::InputLayout;
+use crate::looks::filled;
+
+/// The most rows the box takes; longer text scrolls within.
+pub(super) const BOX_ROWS: usize = 6;
+/// The lowest window in which the box has strips above and below.
+const STRIPS_FROM: u16 = 12;
+
+/// The box with its tint.
+pub(super) fn part(app: &App) -> Part {
+    let role = if app.command_mode {
+        Role::Command
+    } else {
+        Role::Input
+    };
+    let style = app.looks.style(role);
+    let mut part = if app.work.busy {
+        Part::from(vec![busy(app)])
+    } else {
+        bare(app)
+    };
+    part.rows = part
+        .rows
+        .into_iter()
+        .map(|row| tinted(row, app.width(), style))
+        .collect();
+    if let Some(colour) = style.bg.filter(|_| app.size.height >= STRIPS_FROM) {
+        let strip = |half: &str| Line::from(Span::styled(half.repeat(app.width()), Style::new().fg(colour)));
+        part.rows.insert(0, strip("▄"));
+        part.rows.push(strip("▀"));
+        part.cursor = part.cursor.map(|(row, column)| (row + 1, column));
+    }
+    part
+}
+
+fn tinted(row: Line<'static>, width: usize, style: Style) -> Line<'static> {
+    if style.bg.is_none() {
+        return row;
+    }
+    let mut row = filled(row, width, style);
+    for span in &mut row.spans {
+        span.style = Style {
+            bg: style.bg,
+            ..span.style
+        };
+    }
+    row
+}
+
+/// The text and the cursor without tint.
+pub(super) fn bare(app: &App) -> Part {
+    let layout = InputLayout::new(&app.editor, app.input_width());
+    let (row, column) = layout.place(app.editor.cursor());
+    let room = BOX_ROWS.min(usize::from(app.size.height).saturating_sub(4).max(1));
+    let first = (row + 1).saturating_sub(room);
+    let shown = layout.text(first..layout.rows().min(first + room));
+    let (mark, role) = if app.command_mode {
+        ("! ", Role::Command)
+    } else {
+        ("› ", Role::Prompt)
+    };
+    let text_role = if app.command_mode {
+        Role::Command
+    } else {
+        Role::Person
+    };
+    let rows = shown.into_iter().enumerate().map(|(at, text)| {
+        let mark = if first + at == 0 { mark } else { "  " };
+        Line::from(vec![app.looks.span(role, mark), app.looks.span(text_role, text)])
+    });
+    Part {
+        rows: rows.collect(),
+        cursor: Some((row - first, column + 2)),
+    }
+}
+
+/// What is being done, how it is stopped, and how many keys wait.
+fn busy(app: &App) -> Line<'static> {
+    let mut text = app.work.text(app.now);
+    if let Some(key) = app.bindings.hint("interrupt") {
+        let verb = if app.work.is_stopping() {
+            "again kills it"
+        } else {
+            "stops it"
+        };
+        text = format!("{text} · {key} {verb}");
+    }
+    let held = app.work.held();
+    if held > 0 {
+        text = format!("{text} · {} held", counted(held as u64, "key"));
+    }
+    let role = if app.work.is_thinking() {
+        Role::Thinking
+    } else {
+        Role::Quiet
+    };
+    Line::from(
+        app.looks
+            .span(role, wisp_term::width::truncate(&text, app.width()).into_owned()),
+    )
+}

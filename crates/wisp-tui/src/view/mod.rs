@@ -1,0 +1,139 @@
+//! The band as rows: what is being written of a reply, what can be completed, then the question, the panel or the
+//! box, and the status row. Built from the app's values alone; a test compares whole bands.
+
+mod approval;
+mod choice;
+mod input;
+mod panel;
+mod status;
+
+use ratatui::layout::Position;
+use ratatui::text::{Line, Span};
+use wisp_term::Role;
+
+use crate::app::{App, Dialog};
+use crate::looks::clip;
+use crate::panel::Panel;
+
+/// The smallest window in which everything is drawn; below it one row says so.
+pub const SMALLEST: (u16, u16) = (20, 6);
+
+/// The band, ready to be written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Band {
+    /// Its rows, none wider than the window.
+    pub rows: Vec<Line<'static>>,
+    /// Where the cursor stands, from the band's first cell; hidden when `None`.
+    pub cursor: Option<Position>,
+}
+
+/// A part of the band: rows, and the cursor among them.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) rows: Vec<Line<'static>>,
+    pub(crate) cursor: Option<(usize, usize)>,
+}
+
+impl From<Vec<Line<'static>>> for Part {
+    fn from(rows: Vec<Line<'static>>) -> Self {
+        Self { rows, cursor: None }
+    }
+}
+
+/// The band of an app, for a window of the app's size; never higher, never wider.
+pub fn band(app: &App) -> Band {
+    let (width, height) = (usize::from(app.size.width), usize::from(app.size.height));
+    if width == 0 || height == 0 {
+        return Band::default();
+    }
+    let (main, above) = if app.is_too_small() {
+        (too_small(app), Vec::new())
+    } else {
+        (main(app), above(app))
+    };
+    let mut below = main.rows;
+    if height > 1 && !app.is_too_small() {
+        below.push(status::row(app));
+    }
+    below.truncate(height);
+    let room = height - below.len();
+    let skipped = above.len().saturating_sub(room);
+    let mut rows: Vec<Line<'static>> = above.into_iter().skip(skipped).collect();
+    let start = rows.len();
+    rows.extend(below);
+    let cursor = main
+        .cursor
+        .and_then(|(row, column)| position(start + row, column, (width, height)));
+    Band {
+        rows: rows.into_iter().map(|row| clip(row, width)).collect(),
+        cursor,
+    }
+}
+
+fn position(row: usize, column: usize, (width, height): (usize, usize)) -> Option<Position> {
+    let inside = row < height;
+    let x = u16::try_from(column.min(width - 1)).ok()?;
+    inside.then_some(Position {
+        x,
+        y: u16::try_from(row).ok()?,
+    })
+}
+
+fn main(app: &App) -> Part {
+    match (app.dialogs.front(), &app.panel) {
+        (Some(Dialog::Approval(dialog)), _) => approval::rows(app, dialog).into(),
+        (Some(Dialog::Choice(dialog)), _) => choice::part(app, dialog),
+        (None, Some(Panel::Output(output))) => panel::output(app, output),
+        (None, Some(Panel::Text(text))) => panel::text(app, text).into(),
+        (None, None) => input::part(app),
+    }
+}
+
+/// What stands above the box: the row of the reply being written, and the candidates.
+fn above(app: &App) -> Vec<Line<'static>> {
+    let mut rows: Vec<Line<'static>> = app.reply.live().into_iter().collect();
+    let waiting = app.reply.table_rows();
+    if waiting > 0 {
+        rows.push(Line::from(
+            app.looks
+                .span(Role::Quiet, format!("… a table, {waiting} rows so far")),
+        ));
+    }
+    rows.extend(candidates(app));
+    rows
+}
+
+/// The most rows candidates take.
+const CANDIDATE_ROWS: usize = 3;
+
+fn candidates(app: &App) -> Vec<Line<'static>> {
+    let shown = app.candidates();
+    let first = shown
+        .iter()
+        .position(|(_, current)| *current)
+        .unwrap_or(0)
+        .saturating_sub(2);
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for (text, current) in shown.iter().skip(first).take(60) {
+        let role = if *current { Role::Selected } else { Role::Quiet };
+        spans.push(app.looks.span(role, text.clone()));
+        spans.push(Span::raw("  "));
+    }
+    if spans.is_empty() {
+        return Vec::new();
+    }
+    let mut rows = crate::wrap::lines(&spans, app.width(), crate::wrap::Break::Words);
+    rows.truncate(CANDIDATE_ROWS);
+    rows
+}
+
+fn too_small(app: &App) -> Part {
+    if app.dialogs.is_empty() && app.panel.is_none() {
+        let part = input::bare(app);
+        return Part {
+            rows: part.rows.into_iter().take(1).collect(),
+            cursor: part.cursor.map(|(_, x)| (0, x)),
+        };
+    }
+    vec![Line::from(app.looks.span(Role::Warn, "window too small"))].into()
+}

@@ -1,0 +1,146 @@
+//! The panels: an output with its marks and its bar, or a text.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use regex::Regex;
+use wisp_term::width::{cells, truncate};
+use wisp_term::{Role, visible};
+
+use super::Part;
+use crate::app::App;
+use crate::looks::Frame;
+use crate::panel::{About, Asking, OutputPanel, Row, TextPanel};
+use crate::wrap;
+
+/// The mark before a line the model was not shown.
+const HELD_MARK: &str = "┊ ";
+
+/// An output, or its digest in its place.
+pub(super) fn output(app: &App, panel: &OutputPanel) -> Part {
+    if let Some(digest) = &panel.digest {
+        return text(app, digest).into();
+    }
+    let (width, height) = (app.width(), app.panel_height());
+    let selected = panel.selected_from.map(|_| panel.selection(height));
+    let mut rows: Vec<Line<'static>> = panel
+        .pages
+        .view(height)
+        .into_iter()
+        .map(|row| output_row(app, panel, row, selected))
+        .collect();
+    rows.resize(height, Line::default());
+    let (bar, cursor) = bar(app, panel, height);
+    rows.push(bar);
+    let place = app.output_place(&panel.id);
+    let title = format!("output {place} · {}", panel.title());
+    let footer = hints(app, &FOOTER);
+    let frame = Frame {
+        title: &title,
+        footer: &footer,
+        style: app.looks.style(Role::Border),
+    };
+    let cursor = cursor.map(|column| (height + 1, (column + 2).min(width.saturating_sub(3))));
+    Part {
+        rows: frame.around(rows, width),
+        cursor,
+    }
+}
+
+/// The keys named in the panel's bottom border, most wanted first.
+const FOOTER: [(&str, &str); 7] = [
+    ("output-back", "closes"),
+    ("output-search", "search"),
+    ("output-end", "end"),
+    ("output-digest", "digest"),
+    ("output-full", "full"),
+    ("output-copy", "copy"),
+    ("output-pager", "pager"),
+];
+
+fn hints(app: &App, keys: &[(&str, &str)]) -> String {
+    let shown = keys
+        .iter()
+        .filter_map(|(action, word)| Some(format!("{} {word}", app.bindings.hint(action)?)));
+    shown.collect::<Vec<_>>().join(" · ")
+}
+
+fn output_row(app: &App, panel: &OutputPanel, row: Row, selected: Option<(u64, u64)>) -> Line<'static> {
+    let mark = if panel.is_held_back(row.line) {
+        app.looks.span(Role::HeldBack, HELD_MARK)
+    } else {
+        Span::raw("  ")
+    };
+    let mut spans = row.spans;
+    if let Some(regex) = panel.search.as_ref().and_then(|search| search.regex.as_ref()) {
+        spans = marked(&spans, regex);
+    }
+    if selected.is_some_and(|(from, to)| (from..=to).contains(&row.line)) {
+        for span in &mut spans {
+            span.style = span
+                .style
+                .patch(app.looks.style(Role::Selected))
+                .add_modifier(Modifier::REVERSED);
+        }
+    }
+    spans.insert(0, mark);
+    Line::from(spans)
+}
+
+/// The spans with every match of the pattern in reverse.
+fn marked(spans: &[Span<'static>], regex: &Regex) -> Vec<Span<'static>> {
+    let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+    let mut out = Vec::new();
+    let mut done = 0;
+    for found in regex.find_iter(&text).filter(|found| !found.is_empty()) {
+        out.extend(wrap::slice(spans, &(done..found.start())));
+        let hits = wrap::slice(spans, &found.range()).into_iter();
+        out.extend(hits.map(|span| span.patch_style(Style::new().add_modifier(Modifier::REVERSED))));
+        done = found.end();
+    }
+    out.extend(wrap::slice(spans, &(done..text.len())));
+    out
+}
+
+/// The bar, and the cursor's column in it while something is typed there.
+fn bar(app: &App, panel: &OutputPanel, height: usize) -> (Line<'static>, Option<usize>) {
+    let inner = app.panel_width();
+    if let Some((asking, editor)) = &panel.prompt {
+        let mark = match asking {
+            Asking::Pattern => "/",
+            Asking::Line => ":",
+        };
+        let text = format!("{mark}{}", visible(editor.text()));
+        let column = cells(&text);
+        return (Line::from(app.looks.span(Role::Person, text)), Some(column));
+    }
+    let (role, text) = match &panel.said {
+        Some(said) => (Role::Warn, said.clone()),
+        None => (Role::Quiet, panel.bar(height)),
+    };
+    (
+        Line::from(app.looks.span(role, truncate(&text, inner).into_owned())),
+        None,
+    )
+}
+
+/// A text.
+pub(super) fn text(app: &App, panel: &TextPanel) -> Vec<Line<'static>> {
+    let (width, height) = (app.width(), app.panel_height());
+    let mut rows = panel.view(app.panel_width(), height);
+    rows.resize(height, Line::default());
+    let context = [
+        ("text-back", "closes"),
+        ("context-older", "one turn back"),
+        ("context-newer", "one turn on"),
+    ];
+    let footer = match panel.about {
+        About::Context(_) => hints(app, &context),
+        About::Keys | About::Digest => hints(app, &context[..1]),
+    };
+    Frame {
+        title: &panel.title,
+        footer: &footer,
+        style: app.looks.style(Role::Border),
+    }
+    .around(rows, width)
+}

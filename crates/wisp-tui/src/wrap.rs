@@ -1,0 +1,181 @@
+//! Breaking a styled line into rows: at spaces where there are some, between characters as they are seen, in one
+//! pass however long the line is.
+
+use std::ops::Range;
+
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Where a break may fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Break {
+    /// At a space; within a word only when it is longer than a row. For prose.
+    Words,
+    /// Wherever the row is full, so that nothing of the text is left out. For outputs.
+    Anywhere,
+}
+
+/// The byte ranges of the rows of one line, `width` cells at most. An empty line is one empty row. With
+/// [`Break::Words`] the space broken at belongs to no row.
+pub fn rows(text: &str, width: usize, at: Break) -> Vec<Range<usize>> {
+    let width = width.max(1);
+    let mut found = Vec::new();
+    let mut row = Row::default();
+    for (start, grapheme) in text.grapheme_indices(true) {
+        let cells = grapheme.width();
+        let full = row.cells + cells > width;
+        let is_space = at == Break::Words && grapheme == " ";
+        if full && is_space {
+            found.push(row.start..start);
+            row = Row::from(start + 1);
+            continue;
+        }
+        if full && start > row.start {
+            found.push(row.cut(start));
+        }
+        if is_space && start > row.start {
+            row.space = Some((start, row.cells));
+        }
+        row.cells += cells;
+    }
+    found.push(row.start..text.len());
+    found
+}
+
+/// The row being filled.
+#[derive(Default)]
+struct Row {
+    start: usize,
+    cells: usize,
+    /// The last space of the row: its place, and the cells before it.
+    space: Option<(usize, usize)>,
+}
+
+impl Row {
+    fn from(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    /// Ends the row before what stands at `next`, or at the row's last space, and begins the one after it.
+    fn cut(&mut self, next: usize) -> Range<usize> {
+        let Some((place, before)) = self.space.take() else {
+            return std::mem::replace(self, Self::from(next)).start..next;
+        };
+        let ended = self.start..place;
+        self.cells -= before + 1;
+        self.start = place + 1;
+        ended
+    }
+}
+
+/// The rows of a styled line, `width` cells at most.
+pub fn lines(spans: &[Span<'static>], width: usize, at: Break) -> Vec<Line<'static>> {
+    let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+    let rows = rows(&text, width, at);
+    if rows.len() == 1 {
+        return vec![Line::from(spans.to_vec())];
+    }
+    rows.into_iter()
+        .map(|row| Line::from(slice(spans, &row)))
+        .collect()
+}
+
+/// The spans of a byte range of a styled line.
+pub fn slice(spans: &[Span<'static>], range: &Range<usize>) -> Vec<Span<'static>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for span in spans {
+        let end = start + span.content.len();
+        let (from, to) = (range.start.max(start), range.end.min(end));
+        if from < to {
+            let text = span.content[from - start..to - start].to_owned();
+            found.push(Span::styled(text, span.style));
+        }
+        if end >= range.end {
+            break;
+        }
+        start = end;
+    }
+    found
+}
+
+/// Each row of a styled line after its own indent, for text that must not be taken for wisp's own words.
+pub fn indented(spans: &[Span<'static>], indent: &Span<'static>, width: usize) -> Vec<Line<'static>> {
+    let room = width.saturating_sub(indent.content.width()).max(1);
+    let rows = lines(spans, room, Break::Anywhere).into_iter();
+    rows.map(|mut row| {
+        row.spans.insert(0, indent.clone());
+        row
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    fn cut(text: &str, width: usize, at: Break) -> Vec<&str> {
+        rows(text, width, at).into_iter().map(|row| &text[row]).collect()
+    }
+
+    #[test]
+    fn prose_breaks_at_spaces_and_outputs_anywhere() {
+        assert_eq!(cut("one two three", 7, Break::Words), ["one two", "three"]);
+        assert_eq!(cut("one two three", 7, Break::Anywhere), ["one two", " three"]);
+        assert_eq!(cut("abcdefgh ij", 3, Break::Words), ["abc", "def", "gh", "ij"]);
+        assert_eq!(cut("", 5, Break::Words), [""]);
+        assert_eq!(cut("exactly ten", 7, Break::Words), ["exactly", "ten"]);
+    }
+
+    #[test]
+    fn a_wide_character_is_never_halved() {
+        assert_eq!(cut("漢字漢", 5, Break::Anywhere), ["漢字", "漢"]);
+        assert_eq!(cut("漢字", 1, Break::Words), ["漢", "字"]);
+        assert_eq!(cut("a 漢字", 4, Break::Words), ["a", "漢字"]);
+    }
+
+    #[test]
+    fn styles_stay_with_their_letters() {
+        let spans = [Span::raw("one tw"), Span::styled("o three", Style::new().red())];
+        let broken = lines(&spans, 7, Break::Words);
+        assert_eq!(
+            broken,
+            [
+                Line::from(vec![Span::raw("one tw"), Span::styled("o", Style::new().red())]),
+                Line::from(vec![Span::styled("three", Style::new().red())])
+            ]
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn rows_fit_and_lose_nothing(text in "[a-c 漢🐟é]{0,80}", width in 2usize..20) {
+            let anywhere = cut(&text, width, Break::Anywhere);
+            prop_assert_eq!(anywhere.concat(), text.clone());
+            let words = cut(&text, width, Break::Words);
+            for row in words.iter().chain(&anywhere) {
+                prop_assert!(row.width() <= width, "{row:?} in {width}");
+            }
+            let letters = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(letters(&words.concat()), letters(&text));
+        }
+
+        #[test]
+        fn all_rows_but_the_last_stay_when_text_follows(text in "[a-c ]{0,60}", more in "[a-c ]{0,20}", width in 2usize..12) {
+            let before = cut(&text, width, Break::Words);
+            let longer = format!("{text}{more}");
+            let after = cut(&longer, width, Break::Words);
+            let settled = &before[..before.len() - 1];
+            prop_assert_eq!(settled, &after[..settled.len()]);
+        }
+    }
+}
