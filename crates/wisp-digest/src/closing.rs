@@ -149,15 +149,14 @@ fn promote_orphans(report: &mut Report) {
                 .iter()
                 .position(|failure| failure.section == orphan.section)
         });
-        match owner.or_else(|| (!report.failures.is_empty() && orphan.section.is_none()).then_some(0)) {
-            Some(at) => {
-                report.failures[at].cascade += 1;
-                crate::report::list(&mut report.failures[at].cascade_lines, orphan.quote.line);
-            }
-            None => {
-                waiting.push((orphan.section, report.failures.len()));
-                report.failures.push(unknown(orphan));
-            }
+        if let Some(at) =
+            owner.or_else(|| (!report.failures.is_empty() && orphan.section.is_none()).then_some(0))
+        {
+            report.failures[at].cascade += 1;
+            crate::report::list(&mut report.failures[at].cascade_lines, orphan.quote.line);
+        } else {
+            waiting.push((orphan.section, report.failures.len()));
+            report.failures.push(unknown(orphan));
         }
     }
 }

@@ -23,6 +23,7 @@ mod linker;
 mod make;
 mod maven;
 mod npm;
+mod pip;
 mod pytest;
 mod python;
 mod rspec;
@@ -39,6 +40,7 @@ use crate::reader::Format;
 /// Every format there is a reader for.
 pub static FORMATS: &[Format] = &[
     ci::FORMAT,
+    pip::FORMAT,
     docker::FORMAT,
     kernel::FORMAT,
     sanitizer::FORMAT,

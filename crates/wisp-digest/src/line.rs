@@ -97,7 +97,7 @@ pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
     leading_number(rest.trim_start_matches([' ', '\t', ':'])).map(|(number, _)| number)
 }
 
-/// The first text in quotation marks of any kind: `x`, 'x', "x", ‘x’, “x”, `x'.
+/// The first text in quotation marks of any kind, straight, curly or backticks.
 pub(crate) fn quoted(text: &str) -> Option<&str> {
     let open = text.find(['`', '\'', '"', '‘', '“', '«'])?;
     let mark = text[open..].chars().next()?;

@@ -73,7 +73,7 @@ fn claims(text: &str, wanted: impl Fn(&[u8]) -> bool) -> bool {
         let length = bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
         let word = &bytes[at..at + length];
         if wanted(word)
-            && stands_alone(bytes, at, length)
+            && stands_alone(bytes, at, length, is_exception_name(word))
             && !negated(before)
             && !counted_zero(&bytes[at + length..])
         {
@@ -107,14 +107,12 @@ fn is_exception_name(word: &[u8]) -> bool {
 }
 
 /// Not a part of a path, a flag, a package name or an assignment.
-fn stands_alone(bytes: &[u8], at: usize, length: usize) -> bool {
+fn stands_alone(bytes: &[u8], at: usize, length: usize, qualified: bool) -> bool {
     let before = at.checked_sub(1).map(|at| bytes[at]);
     let after = bytes.get(at + length).copied();
     let next = bytes.get(at + length + 1).copied();
-    let joined_before = matches!(
-        before,
-        Some(b'-' | b'/' | b'\\' | b'.' | b'@' | b'#' | b'$' | b'=')
-    );
+    let joined_before = matches!(before, Some(b'-' | b'/' | b'\\' | b'@' | b'#' | b'$' | b'='))
+        || (before == Some(b'.') && !qualified);
     let joined_after = match after {
         Some(b'-' | b'/' | b'\\' | b'=' | b'(' | b'@') => true,
         Some(b'.' | b':') => next.is_some_and(|byte| is_word(byte) || byte == b':'),

@@ -23,9 +23,9 @@ pub(crate) fn mask(text: &str, out: &mut String) {
             let status = path_before && !in_path && is_status(token);
             path_before = in_path;
             if status {
-                out.push_str(token)
+                out.push_str(token);
             } else {
-                write_token(token, out)
+                write_token(token, out);
             }
             at = end;
         } else {

@@ -59,7 +59,7 @@ fn take_stamp(parts: &mut Parts<'_>) -> bool {
     true
 }
 
-fn take_label<'a>(parts: &mut Parts<'a>) -> bool {
+fn take_label(parts: &mut Parts<'_>) -> bool {
     if parts.label.is_some() {
         return false;
     }

@@ -103,8 +103,12 @@ mod tests {
 
     #[test]
     fn what_is_worth_less_goes_first_and_order_stays() {
-        let rows = [row(0, "first"), row(9, "a detail that is long"), row(1, "second")];
-        assert_eq!(fit(&rows, 38), "first\nsecond\n… more than fits here\n");
+        let rows = [
+            row(0, "first"),
+            row(9, "a detail that is far too long for what is left"),
+            row(1, "second"),
+        ];
+        assert_eq!(fit(&rows, 40), "first\nsecond\n… more than fits here\n");
     }
 
     #[test]

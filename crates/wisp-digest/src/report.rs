@@ -44,6 +44,11 @@ impl Finding {
         }
     }
 
+    /// Says it in other words, of at most [`limits::TITLE`] bytes.
+    pub(crate) fn retitle(&mut self, text: &str) {
+        cut(text.trim(), limits::TITLE).clone_into(&mut self.title);
+    }
+
     /// Names where to look.
     pub(crate) fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
@@ -315,7 +320,7 @@ impl Report {
             match tally.counts.iter().position(|(each, _)| each == name) {
                 Some(at) => tally.counts[at].1 += number,
                 None if tally.counts.len() < limits::LISTED => {
-                    tally.counts.push(((*name).to_owned(), *number))
+                    tally.counts.push(((*name).to_owned(), *number));
                 }
                 None => {}
             }

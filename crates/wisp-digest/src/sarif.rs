@@ -1,6 +1,6 @@
 //! SARIF: static analysis results in JSON. Read from the document's events while it is outlined.
 //!
-//! Written from SARIF 2.1.0 as CodeQL, Semgrep and clippy-sarif write it.
+//! Written from SARIF 2.1.0 as `CodeQL`, Semgrep and clippy-sarif write it.
 
 use crate::digest::{Kind, Location, Span};
 use crate::json::{Event, Listener};
@@ -30,7 +30,7 @@ pub(crate) struct Sarif {
     current: Found,
     results: Vec<Found>,
     count: u64,
-    is_sarif: bool,
+    schema_named: bool,
 }
 
 impl Listener for Sarif {
@@ -91,7 +91,7 @@ impl Sarif {
 
     fn value(&mut self, text: &str) {
         if self.depth == 1 && self.at(0) == "$schema" {
-            self.is_sarif |= text.contains("sarif");
+            self.schema_named |= text.contains("sarif");
         }
         if self.depth < 5 || self.at(2) != "results" {
             return;
@@ -103,7 +103,7 @@ impl Sarif {
             ("locations", "uri") if self.current.path.is_empty() => text.clone_into(&mut self.current.path),
             ("locations", "startLine") if self.current.row.is_none() => self.current.row = text.parse().ok(),
             ("locations", "startColumn") if self.current.column.is_none() => {
-                self.current.column = text.parse().ok()
+                self.current.column = text.parse().ok();
             }
             _ => {}
         }
@@ -111,7 +111,7 @@ impl Sarif {
 
     /// Reports the results. False when the document was no SARIF file.
     pub(crate) fn report(self, report: &mut Report) -> bool {
-        if !self.is_sarif {
+        if !self.schema_named {
             return false;
         }
         report.format = "sarif";

@@ -29,12 +29,11 @@ impl Triggers {
             .enumerate()
             .flat_map(|(at, format)| format.triggers.iter().map(move |each| (*each, 1 << at)));
         for (literal, cue) in rows.chain(looks::TRIGGERS.iter().map(|each| (*each, WORDS))) {
-            match literals.iter().position(|known| *known == literal) {
-                Some(at) => cues[at] |= cue,
-                None => {
-                    literals.push(literal);
-                    cues.push(cue);
-                }
+            if let Some(at) = literals.iter().position(|known| *known == literal) {
+                cues[at] |= cue;
+            } else {
+                literals.push(literal);
+                cues.push(cue);
             }
         }
         let automaton = AhoCorasick::builder()

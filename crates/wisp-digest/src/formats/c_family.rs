@@ -127,7 +127,9 @@ impl CFamily {
         }
         if is_sum(text) {
             self.close(report);
-            report.cascade(line);
+            if line.text != "compilation terminated." {
+                report.cascade(line);
+            }
             return Some(Step::Take);
         }
         let around = ["In file included from", "                 from"]

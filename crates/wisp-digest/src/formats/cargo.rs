@@ -44,10 +44,10 @@ struct Cargo {
 
 impl Reader for Cargo {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if self.open.is_some() {
-            if let Some(step) = self.inside(line, report) {
-                return step;
-            }
+        if self.open.is_some()
+            && let Some(step) = self.inside(line, report)
+        {
+            return step;
         }
         if self.listing && line.text.starts_with("    `") {
             return Step::Hold;

@@ -21,7 +21,6 @@ pub(crate) const FORMAT: Format = Format {
         "ERROR: Job failed",
         "Job succeeded",
         "[command]",
-        "WARNING: ",
         "Cleaning up project directory",
     ],
     reader: || Box::<Ci>::default(),

@@ -1,7 +1,7 @@
-//! CTest: `1/6 Test #1: spines ....***Failed` and the sums at the end.
+//! `CTest`: `1/6 Test #1: spines ....***Failed` and the sums at the end.
 //!
-//! Written from CTest 3.25 with `--output-on-failure`. When the test's own output states the failures, CTest's
-//! line is their consequence; a crash, a timeout and a program that is not there are stated by CTest alone.
+//! Written from `CTest` 3.25 with `--output-on-failure`. When the test's own output states the failures, `CTest`'s
+//! line is their consequence; a crash, a timeout and a program that is not there are stated by `CTest` alone.
 
 use crate::digest::Kind;
 use crate::line::{Line, number_before};
@@ -138,9 +138,9 @@ impl Ctest {
         ];
         report.tally("ctest", &counts, line);
         if failed > 0 {
-            report.failed(line)
+            report.failed(line);
         } else {
-            report.succeeded(line)
+            report.succeeded(line);
         }
     }
 

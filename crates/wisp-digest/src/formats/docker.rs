@@ -90,7 +90,8 @@ impl Docker {
         if name {
             let section = report.sections.get_mut(section)?;
             if !section.name.contains(' ') {
-                section.name = cut(&format!("{} {text}", section.name), crate::limits::QUOTE).to_owned();
+                let name = format!("{} {text}", section.name);
+                cut(&name, crate::limits::QUOTE).clone_into(&mut section.name);
             }
             text.clone_into(&mut self.step);
             return Some(Step::Take);

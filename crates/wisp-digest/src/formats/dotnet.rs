@@ -115,8 +115,7 @@ impl Failed {
             self.finding.add(line);
         } else {
             self.stated = true;
-            self.finding.title =
-                crate::line::cut(&format!("{}: {body}", self.name), crate::limits::TITLE).to_owned();
+            self.finding.retitle(&format!("{}: {body}", self.name));
             self.finding.lines = line.span();
         }
     }
@@ -231,9 +230,9 @@ fn sums(line: &Line<'_>, report: &mut Report) -> bool {
         .collect();
         report.tally("dotnet test", &counts, line);
         if text.starts_with("Failed!") {
-            report.failed(line)
+            report.failed(line);
         } else {
-            report.succeeded(line)
+            report.succeeded(line);
         }
     } else {
         return false;

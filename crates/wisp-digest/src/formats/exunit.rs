@@ -232,15 +232,15 @@ impl Open {
         }
         if self.stated {
             if self.trace || self.compile {
-                self.finding.quote(line)
+                self.finding.quote(line);
             } else {
-                self.state_more(body, line)
+                self.state_more(body, line);
             }
             return;
         }
         self.stated = true;
         self.finding.lines = line.span();
-        self.finding.title = cut(&format!("{}: {body}", self.name), limits::TITLE).to_owned();
+        self.finding.retitle(&format!("{}: {body}", self.name));
         if self.compile {
             self.compile_place(body);
         }
@@ -253,9 +253,9 @@ impl Open {
             .iter()
             .any(|start| body.starts_with(start));
         if side && !self.finding.title.contains("** (") {
-            self.finding.add(line)
+            self.finding.add(line);
         } else {
-            self.finding.quote(line)
+            self.finding.quote(line);
         }
     }
 
@@ -299,9 +299,9 @@ fn sum(line: &Line<'_>, report: &mut Report) -> bool {
     counts.extend(aside);
     report.set_tally("exunit", &counts, line);
     if failures > 0 {
-        report.failed(line)
+        report.failed(line);
     } else {
-        report.succeeded(line)
+        report.succeeded(line);
     }
     true
 }

@@ -90,9 +90,8 @@ impl GoTest {
         }
         if let Some((outcome, name)) = Outcome::of(line.body()) {
             self.seen = true;
-            let depth = line.indent() / 4;
             self.current = (outcome == Outcome::Failed).then(|| name.to_owned());
-            self.tree.result(outcome, name, depth, line, report);
+            self.tree.result(outcome, name, line, report);
             return Step::Hold;
         }
         if let Some(panic) = Panic::start(line, self.seen) {

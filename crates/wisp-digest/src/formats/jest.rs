@@ -150,9 +150,9 @@ impl Open {
         }
         if body.starts_with("Expected") || body.starts_with("Received") {
             if self.expected {
-                self.finding.lines.reach(line.number)
+                self.finding.lines.reach(line.number);
             } else {
-                self.finding.lines = line.span()
+                self.finding.lines = line.span();
             }
             self.expected = true;
         } else if self.message.is_none() {
@@ -164,8 +164,7 @@ impl Open {
 
     fn close(mut self) -> Finding {
         if let Some((_, message)) = self.message {
-            self.finding.title =
-                crate::line::cut(&format!("{}: {message}", self.name), crate::limits::TITLE).to_owned();
+            self.finding.retitle(&format!("{}: {message}", self.name));
         }
         self.finding
     }
@@ -204,8 +203,8 @@ fn sum(text: &str, line: &Line<'_>, report: &mut Report) {
         .iter()
         .any(|(name, number)| *name == "failed" && *number > 0)
     {
-        report.failed(line)
+        report.failed(line);
     } else {
-        report.succeeded(line)
+        report.succeeded(line);
     }
 }

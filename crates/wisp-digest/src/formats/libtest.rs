@@ -304,9 +304,9 @@ impl Libtest {
         self.running = false;
         self.state = State::Between;
         if result.starts_with("FAILED") {
-            report.failed(line)
+            report.failed(line);
         } else {
-            report.succeeded(line)
+            report.succeeded(line);
         }
     }
 
@@ -339,8 +339,7 @@ impl Step {
 /// The first line of a panic's message says what happened.
 fn add_message(finding: &mut Finding, line: &Line<'_>) {
     if finding.explain.is_empty() && finding.title.ends_with(" panicked") {
-        finding.title =
-            crate::line::cut(&format!("{}: {}", finding.title, line.body()), limits::TITLE).to_owned();
+        finding.retitle(&format!("{}: {}", finding.title, line.body()));
     }
     finding.add(line);
 }

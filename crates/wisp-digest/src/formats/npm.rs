@@ -136,11 +136,7 @@ fn failure(block: &[Quote], code: &str) -> Finding {
             last: last.line,
         };
         let sides = roots.iter().map(|quote| quote.text.trim());
-        finding.title = cut(
-            &format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")),
-            limits::TITLE,
-        )
-        .to_owned();
+        finding.retitle(&format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")));
     }
     let help = |quote: &&Quote| !quote.text.is_empty() && !quote.text.contains("complete log of this run");
     finding.explain = block.iter().filter(help).take(limits::EXPLAIN).cloned().collect();

@@ -159,23 +159,20 @@ impl Pytest {
             .reported
             .iter_mut()
             .find(|each| each.0 == error && each.1 == name && !each.3);
-        match known {
-            Some(each) => {
-                each.3 = true;
-                report.repeat(&each.2, line.number);
-            }
-            None => {
-                let title = if message.is_empty() {
-                    format!("{node} failed")
-                } else {
-                    format!("{name}: {message}")
-                };
-                report.fail(
-                    Finding::new(Kind::Test, &title, line)
-                        .of(node)
-                        .known_as(format!("pytest node {error} {node}")),
-                );
-            }
+        if let Some(each) = known {
+            each.3 = true;
+            report.repeat(&each.2, line.number);
+        } else {
+            let title = if message.is_empty() {
+                format!("{node} failed")
+            } else {
+                format!("{name}: {message}")
+            };
+            report.fail(
+                Finding::new(Kind::Test, &title, line)
+                    .of(node)
+                    .known_as(format!("pytest node {error} {node}")),
+            );
         }
     }
 
@@ -288,8 +285,7 @@ impl Open {
                 format!(" (surfaced as {text}, L{at})")
             });
             let header = std::mem::take(&mut finding.title);
-            finding.title =
-                crate::line::cut(&format!("{header}: {root}{surfaced}"), limits::TITLE).to_owned();
+            finding.retitle(&format!("{header}: {root}{surfaced}"));
         }
         finding.location = finding.location.or(self.place);
         finding

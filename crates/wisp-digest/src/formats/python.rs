@@ -88,9 +88,8 @@ impl Chain {
     fn line(&mut self, line: &Line<'_>) -> Option<Step> {
         match self.state {
             State::Frames => self.in_frames(line),
-            State::After if line.is_blank() => {}
+            State::After | State::Announced if line.is_blank() => {}
             State::After if is_link(line.text) => self.state = State::Announced,
-            State::Announced if line.is_blank() => {}
             State::Announced if line.text.starts_with("Traceback (most") => self.state = State::Frames,
             _ => return None,
         }
@@ -148,8 +147,7 @@ impl Python {
             });
         }
         if let Some((at, first, _)) = earlier.first() {
-            finding.title =
-                crate::line::cut(&format!("{text}; first: {first} (L{at})"), crate::limits::TITLE).to_owned();
+            finding.retitle(&format!("{text}; first: {first} (L{at})"));
         }
         report.fail(finding.known_as(format!("traceback {number}")));
     }

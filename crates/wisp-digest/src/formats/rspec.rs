@@ -4,7 +4,7 @@
 
 use crate::digest::Kind;
 use crate::limits;
-use crate::line::{Line, cut, leading_number, number_before, place_at_start};
+use crate::line::{Line, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -225,7 +225,7 @@ impl Open {
             .or_else(|| self.message.first().map(|(_, text)| text.clone()))
             .or(self.statement);
         if let Some(said) = said {
-            self.finding.title = cut(&format!("{}: {said}", self.name), limits::TITLE).to_owned();
+            self.finding.retitle(&format!("{}: {said}", self.name));
         }
         self.finding
     }
@@ -247,9 +247,9 @@ fn sum(line: &Line<'_>, report: &mut Report) -> bool {
     }
     report.set_tally("rspec", &counts, line);
     if failures + errors > 0 {
-        report.failed(line)
+        report.failed(line);
     } else {
-        report.succeeded(line)
+        report.succeeded(line);
     }
     true
 }

@@ -41,7 +41,7 @@ impl Reader for Rustc {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(header) = header(line.text) {
             self.close(report);
-            self.open = Some(Open::new(header, line));
+            self.open = Some(Open::new(&header, line));
             return Step::Hold;
         }
         let Some(open) = &mut self.open else {
@@ -82,7 +82,7 @@ fn header(text: &str) -> Option<Header<'_>> {
 }
 
 impl Open {
-    fn new(header: Header<'_>, line: &Line<'_>) -> Self {
+    fn new(header: &Header<'_>, line: &Line<'_>) -> Self {
         Self {
             error: header.error,
             code: header.code.to_owned(),
@@ -188,7 +188,7 @@ fn label(body: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The lint's name in `= note: `#[warn(unused_imports)]` on by default` or clippy's help link.
+/// The lint's name in `= note: `#[`warn(unused_imports)`]` on by default` or clippy's help link.
 fn lint(body: &str) -> Option<&str> {
     let rest = body.strip_prefix("= ")?;
     for open in ["#[warn(", "#[deny(", "#[forbid("] {

@@ -1,7 +1,7 @@
 //! Sanitizers and valgrind: what is wrong, where, and who freed or allocated it.
 //!
-//! Written from clang 14's and gcc 12's AddressSanitizer, ThreadSanitizer, LeakSanitizer and
-//! UndefinedBehaviorSanitizer, and valgrind 3.19. The shadow bytes after the summary are not needed.
+//! Written from clang 14's and gcc 12's AddressSanitizer, ThreadSanitizer, `LeakSanitizer` and
+//! `UndefinedBehaviorSanitizer`, and valgrind 3.19. The shadow bytes after the summary are not needed.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, cut, place_at_start};
@@ -73,7 +73,7 @@ impl Reader for Sanitizer {
         if self.open.is_some() {
             return self.inside(line, report);
         }
-        self.stray(line, report)
+        stray(line, report)
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -138,24 +138,25 @@ impl Sanitizer {
         }
     }
 
-    fn stray(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let text = line.text;
-        if text.contains("ERROR SUMMARY: 0 errors") || text.ends_with("==ABORTING") {
-            return Step::Take;
-        }
-        if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || text.contains("ERROR SUMMARY: ") {
-            report.failed(line);
-            report.cascade(line);
-            return Step::Take;
-        }
-        Step::Pass
-    }
-
     fn close(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
             report.fail(open.finding);
         }
     }
+}
+
+/// The sums of a report whose beginning is not in the input, and those that find nothing.
+fn stray(line: &Line<'_>, report: &mut Report) -> Step {
+    let text = line.text;
+    if text.contains("ERROR SUMMARY: 0 errors") || text.ends_with("==ABORTING") {
+        return Step::Take;
+    }
+    if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || text.contains("ERROR SUMMARY: ") {
+        report.failed(line);
+        report.cascade(line);
+        return Step::Take;
+    }
+    Step::Pass
 }
 
 impl Open {

@@ -81,15 +81,18 @@ impl Reader for Shell {
     }
 }
 
+/// Where it happened, when the line says so.
+struct Place(Option<Location>);
+
 /// What the line states and where.
 fn told(text: &str) -> Option<(Kind, Option<Location>)> {
-    if let Some(place) = not_run(text) {
+    if let Some(Place(place)) = not_run(text) {
         return Some((Kind::Tool, place));
     }
     if death(text) {
         return Some((Kind::Crash, None));
     }
-    if let Some(location) = assertion(text) {
+    if let Some(Place(location)) = assertion(text) {
         return Some((Kind::Crash, location));
     }
     let closing = [
@@ -107,7 +110,7 @@ fn told(text: &str) -> Option<(Kind, Option<Location>)> {
 }
 
 /// `./scripts/docs.sh: line 7: plantuml: command not found`, `sh: 1: foo: not found`, `zsh: command not found: x`.
-fn not_run(text: &str) -> Option<Option<Location>> {
+fn not_run(text: &str) -> Option<Place> {
     let shell = shell_place(text);
     let zsh = text.starts_with("zsh: ") || text.starts_with("zsh:");
     if zsh
@@ -115,7 +118,7 @@ fn not_run(text: &str) -> Option<Option<Location>> {
             || text.contains("no such file or directory: ")
             || text.contains("permission denied: "))
     {
-        return Some(None);
+        return Some(Place(None));
     }
     let ends = [
         "command not found",
@@ -133,7 +136,7 @@ fn not_run(text: &str) -> Option<Option<Location>> {
 }
 
 /// `NAME: line 7: ` of bash, `NAME: 7: ` of dash, and a shell's own name.
-fn shell_place(text: &str) -> Option<Option<Location>> {
+fn shell_place(text: &str) -> Option<Place> {
     let (name, rest) = text.split_once(": ")?;
     if name.contains(' ') || name.is_empty() {
         return None;
@@ -144,18 +147,18 @@ fn shell_place(text: &str) -> Option<Option<Location>> {
         .or_else(|| leading_number(rest))
         .filter(|(_, rest)| rest.starts_with(": "));
     if let Some((line, _)) = number {
-        return Some(Some(Location {
+        return Some(Place(Some(Location {
             path: name.to_owned(),
             line: Some(line),
             column: None,
-        }));
+        })));
     }
     let base = name.rsplit('/').next().unwrap_or(name).trim_start_matches('-');
     let shell = [
         "bash", "sh", "dash", "ksh", "env", "sudo", "exec", "nohup", "timeout", "xargs", "time",
     ]
     .contains(&base);
-    shell.then_some(None)
+    shell.then_some(Place(None))
 }
 
 /// A death told by the shell: `Killed`, `Segmentation fault (core dumped)`, with bash's place before it.
@@ -188,17 +191,17 @@ fn death(text: &str) -> bool {
     DEATHS.iter().any(|word| rest.trim_start().starts_with(word))
 }
 
-/// `prog: file.c:12: main: Assertion `x > 0' failed.` and macOS's `Assertion failed: (x > 0), function main, file a.c, line 3.`
-fn assertion(text: &str) -> Option<Option<Location>> {
+/// glibc's `prog: file.c:12: main: Assertion 'x > 0' failed.`, with a backtick first, and macOS's `Assertion failed: …`.
+fn assertion(text: &str) -> Option<Place> {
     if text.contains(": Assertion `") && text.ends_with("failed.") {
         let place = text.split_once(": ").and_then(|(_, rest)| place_at_start(rest));
-        return Some(place.map(|(location, _)| location));
+        return Some(Place(place.map(|(location, _)| location)));
     }
     let (_, rest) = text.strip_prefix("Assertion failed: ")?.split_once(", file ")?;
     let (path, line) = rest.split_once(", line ")?;
-    Some(Some(Location {
+    Some(Place(Some(Location {
         path: path.to_owned(),
         line: leading_number(line).map(|(line, _)| line),
         column: None,
-    }))
+    })))
 }

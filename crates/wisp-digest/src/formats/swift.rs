@@ -76,7 +76,7 @@ impl Swift {
     }
 }
 
-/// ` 7 |     let pull: Moon` and `   |  `- error: …`, and the older source and caret.
+/// The numbered source, the margin with the message under it, and the older source and caret.
 fn is_picture(line: &Line<'_>) -> bool {
     let body = line.body();
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();

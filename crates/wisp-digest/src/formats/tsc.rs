@@ -167,9 +167,9 @@ impl Tsc {
             .unwrap_or(u64::from(errors > 0));
         report.set_tally("tsc", &[("errors", errors), ("files", files)], line);
         if errors == 0 {
-            report.succeeded(line)
+            report.succeeded(line);
         } else {
-            report.failed(line)
+            report.failed(line);
         }
         Some(Step::Take)
     }

@@ -89,7 +89,7 @@ fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool)
         *stated = true;
         finding.lines = line.span();
         let subject = name.split(" [ ").next().unwrap_or(name);
-        finding.title = crate::line::cut(&format!("{subject}: {body}"), crate::limits::TITLE).to_owned();
+        finding.retitle(&format!("{subject}: {body}"));
     }
     finding.quote(line);
 }

@@ -70,7 +70,11 @@ fn log_rows(log: &LogShape, full: bool, rows: &mut Rows) {
         );
     }
     let rank = if full { 4 } else { 12 };
-    for template in &log.templates {
+    for template in log
+        .templates
+        .iter()
+        .filter(|each| full || each.severity <= Severity::Error)
+    {
         template_rows(template, rank, rows);
     }
 }

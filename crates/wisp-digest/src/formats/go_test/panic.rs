@@ -1,7 +1,7 @@
 //! A Go panic: its message, and the first frame that is neither the runtime's nor the test harness's.
 
 use crate::digest::{Kind, Location};
-use crate::line::{Line, place_at_start};
+use crate::line::{Line, has_extension, place_at_start};
 use crate::report::{Finding, Report};
 
 use super::tree::Tree;
@@ -89,7 +89,7 @@ fn frame(line: &Line<'_>) -> Option<Location> {
         "/usr/local/go/",
         "/pkg/mod/",
     ];
-    let own = location.path.ends_with(".go")
+    let own = has_extension(&location.path, &["go"])
         && line.indent() > 0
         && !foreign.iter().any(|part| location.path.contains(part));
     own.then_some(location)

@@ -49,15 +49,8 @@ pub(super) struct Tree {
 
 impl Tree {
     /// A test has ended. A top-level one closes the tree before it.
-    pub(super) fn result(
-        &mut self,
-        outcome: Outcome,
-        name: &str,
-        depth: usize,
-        line: &Line<'_>,
-        report: &mut Report,
-    ) {
-        if depth == 0 {
+    pub(super) fn result(&mut self, outcome: Outcome, name: &str, line: &Line<'_>, report: &mut Report) {
+        if line.indent() == 0 {
             self.flush_but(name, report);
         }
         if let Some((parent, _)) = name.rsplit_once('/') {
