@@ -45,7 +45,7 @@ impl Tool for CurrentDate {
             let zone = named
                 .and_then(|z| TimeZone::get(z).ok())
                 .unwrap_or_else(TimeZone::system);
-            let now = jiff::Zoned::new(call.services.clock.now(), zone);
+            let now = call.services.clock.now().to_zoned_datetime(zone);
             let name = now.time_zone().iana_name().unwrap_or("local time").to_owned();
             Returned::text(format!("{} ({name})", now.strftime("%Y-%m-%dT%H:%M:%S%:z")))
         })
