@@ -4,7 +4,7 @@
 //! Three kinds: *instant* (waiting moves the clock and returns), *manual* (waiting lasts until the test has
 //! moved the clock far enough) and *real* (for the program and the demo model).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -19,8 +19,40 @@ pub struct Clock(Arc<Kind>);
 #[derive(Debug)]
 enum Kind {
     Instant(Mutex<Duration>),
-    Manual(watch::Sender<Duration>),
+    Manual(Manual),
     Real { started: Instant, base: jiff::Timestamp },
+}
+
+#[derive(Debug)]
+struct Manual {
+    now: watch::Sender<Duration>,
+    /// How many wait for the clock.
+    sleepers: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Manual {
+    fn sleepers(&self) -> MutexGuard<'_, usize> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that waits, counted while it does.
+struct Sleeper<'c>(&'c Manual);
+
+impl<'c> Sleeper<'c> {
+    fn enter(clock: &'c Manual) -> Self {
+        *clock.sleepers() += 1;
+        clock.changed.notify_all();
+        Self(clock)
+    }
+}
+
+impl Drop for Sleeper<'_> {
+    fn drop(&mut self) {
+        *self.0.sleepers() -= 1;
+        self.0.changed.notify_all();
+    }
 }
 
 impl Clock {
@@ -31,7 +63,12 @@ impl Clock {
 
     /// A clock that stands still until [`Clock::advance`].
     pub fn manual() -> Self {
-        Self(Arc::new(Kind::Manual(watch::Sender::new(Duration::ZERO))))
+        let now = watch::Sender::new(Duration::ZERO);
+        Self(Arc::new(Kind::Manual(Manual {
+            now,
+            sleepers: Mutex::new(0),
+            changed: Condvar::new(),
+        })))
     }
 
     /// The machine's clock.
@@ -51,7 +88,7 @@ impl Clock {
     pub fn now(&self) -> Duration {
         match &*self.0 {
             Kind::Instant(now) => *now.lock().unwrap_or_else(PoisonError::into_inner),
-            Kind::Manual(now) => *now.borrow(),
+            Kind::Manual(manual) => *manual.now.borrow(),
             Kind::Real { started, .. } => started.elapsed(),
         }
     }
@@ -60,19 +97,34 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         match &*self.0 {
             Kind::Instant(now) => *now.lock().unwrap_or_else(PoisonError::into_inner) += by,
-            Kind::Manual(now) => now.send_modify(|now| *now += by),
+            Kind::Manual(manual) => manual.now.send_modify(|now| *now += by),
             Kind::Real { .. } => {}
         }
+    }
+
+    /// Waits (real time, at most `patience`) until at least `many` loads or silences of the server wait for a
+    /// manual clock, so that advancing it is not too early; whether it came to be. Blocks the thread.
+    pub fn wait_for_sleepers(&self, many: usize, patience: Duration) -> bool {
+        let Kind::Manual(manual) = &*self.0 else {
+            return false;
+        };
+        let enough = |sleepers: &mut usize| *sleepers < many;
+        let waited = manual
+            .changed
+            .wait_timeout_while(manual.sleepers(), patience, enough);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 >= many
     }
 
     /// Waits `for_how_long` of this clock's time.
     pub(crate) async fn sleep(&self, for_how_long: Duration) {
         match &*self.0 {
             Kind::Instant(_) => self.advance(for_how_long),
-            Kind::Manual(now) => {
+            Kind::Manual(manual) => {
                 let until = self.now() + for_how_long;
+                let mut moments = manual.now.subscribe();
+                let _sleeper = Sleeper::enter(manual);
                 // The sender lives in `self`, so waiting can only end by reaching the moment.
-                let _ = now.subscribe().wait_for(|now| *now >= until).await;
+                let _ = moments.wait_for(|now| *now >= until).await;
             }
             Kind::Real { .. } => tokio::time::sleep(for_how_long).await,
         }

@@ -37,6 +37,8 @@ pub struct Counters {
     pub left_reply: u32,
     /// Requests refused because too many waited.
     pub refused: u32,
+    /// Requests that wait at this moment.
+    pub waiting: usize,
 }
 
 /// A runner's launch options; a request with others loads the model again.
@@ -103,7 +105,6 @@ struct Inner {
 #[derive(Default)]
 struct State {
     runners: BTreeMap<String, Runner>,
-    waiting: usize,
     counters: Counters,
 }
 
@@ -303,11 +304,11 @@ impl<'s> Waiting<'s> {
     fn enter(scheduler: &'s Scheduler, model: &str) -> Result<Self, NoRunner> {
         let mut state = scheduler.state();
         let slot = Arc::clone(&state.runners.entry(model.to_owned()).or_default().slot);
-        if slot.try_lock().is_err() && state.waiting >= scheduler.0.max_queue {
+        if slot.try_lock().is_err() && state.counters.waiting >= scheduler.0.max_queue {
             state.counters.refused += 1;
             return Err(NoRunner::Busy);
         }
-        state.waiting += 1;
+        state.counters.waiting += 1;
         drop(state);
         Ok(Self {
             scheduler,
@@ -324,7 +325,7 @@ impl<'s> Waiting<'s> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut state = self.scheduler.state();
-        state.waiting -= 1;
+        state.counters.waiting -= 1;
         state.counters.left_queue += u32::from(self.left);
     }
 }

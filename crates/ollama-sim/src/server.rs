@@ -365,8 +365,8 @@ async fn serve(shared: Arc<Shared>, connection: Connection) {
         let status = wire.written.status;
         let ended = match outcome {
             Some(Ok(())) => Ended::Answered,
-            Some(Err(Closed)) => Ended::Lost,
-            None => Ended::ClientLeft,
+            Some(Err(Closed::Script)) => Ended::Lost,
+            Some(Err(Closed::Client)) | None => Ended::ClientLeft,
         };
         let now = shared.clock.now();
         shared.note(record, |r| {

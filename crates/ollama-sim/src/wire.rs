@@ -4,9 +4,14 @@ use crate::chunker::{Chunker, Cutting, Dressing};
 use crate::http::{Connection, Request, reason};
 use crate::script::{CutAt, Loss};
 
-/// The connection is to be closed: it was lost by script, or the client has gone.
-#[derive(Debug)]
-pub(crate) struct Closed;
+/// Why a connection is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// It was lost by script.
+    Script,
+    /// The client has gone.
+    Client,
+}
 
 /// What a response was, for the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,7 +174,7 @@ impl<'c> Wire<'c> {
     }
 
     async fn send(&self, bytes: &[u8]) -> Result<(), Closed> {
-        self.connection.write(bytes).await.map_err(|_| Closed)
+        self.connection.write(bytes).await.map_err(|_| Closed::Client)
     }
 
     /// Loses the connection.
@@ -180,6 +185,6 @@ impl<'c> Wire<'c> {
             // Ends only when the client gives up, which drops this future.
             Loss::Stall => std::future::pending::<()>().await,
         }
-        Closed
+        Closed::Script
     }
 }

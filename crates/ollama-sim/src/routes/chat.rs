@@ -202,7 +202,9 @@ async fn scheduled(x: &mut Exchange<'_, '_>, checked: Checked) -> Result<(), Clo
     } else {
         on_runner(x, &checked, window, &mut lease).await
     };
-    lease.finish();
+    if outcome != Err(Closed::Client) {
+        lease.finish();
+    }
     outcome
 }
 
