@@ -57,6 +57,7 @@ mod lines;
 mod log;
 mod session;
 mod sink;
+mod sweep;
 mod trail;
 mod verify;
 
@@ -67,5 +68,6 @@ pub use follow::Follower;
 pub use kind::{Kind, KindRow};
 pub use log::AuditLog;
 pub use session::{NAME_MAX, SessionFile, SessionId, file_of, folder, seal_of, sessions};
+pub use sweep::{REMOVAL_LIMIT, Sweep, SweepReport, TIME_LIMIT};
 pub use trail::Trail;
 pub use verify::{Change, EndCheck, Verdict, verify};

@@ -102,7 +102,17 @@ impl AuditLog {
     /// not in the file, the listeners have not seen it, and the log can be tried again: what a failure means for
     /// the work at hand is the caller's decision (design: "Audit", a tool that cannot be recorded does not run).
     /// The one exception names the seal's file: the event is in, but the file's end is not sealed behind it.
+    ///
+    /// # Panics
+    /// In debug builds, when the details have a field that the kind's row does not list: the table is what readers
+    /// and documentation go by.
     pub fn append(&self, event: Event<'_>) -> Result<EventId, AuditError> {
+        let undeclared = event.kind.undeclared(&event.details);
+        debug_assert!(
+            undeclared.is_empty(),
+            "add {undeclared:?} to the row of {} in wisp-audit's kind.rs",
+            event.kind.name()
+        );
         let shared = &*self.0;
         let state = &mut *shared.state();
         if let Some(sink) = state.sink.as_mut().filter(|sink| sink.is_torn()) {

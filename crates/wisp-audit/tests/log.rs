@@ -14,10 +14,10 @@ use std::sync::mpsc;
 
 use serde_json::json;
 use wisp_audit::{
-    AuditError, AuditFile, AuditLog, Event, EventId, Filter, Follower, Kind, SessionId, Trail, Verdict,
-    sessions, verify,
+    AuditError, AuditFile, AuditLog, Event, EventId, Filter, Follower, Kind, SessionId, Sweep, Trail,
+    Verdict, sessions, verify,
 };
-use wisp_host::{FixedClock, FixedIds, RandomIds, SystemClock};
+use wisp_host::{Clock, FixedClock, FixedIds, RandomIds, SystemClock};
 
 fn session() -> SessionId {
     SessionId::parse("s").unwrap()
@@ -276,6 +276,66 @@ fn a_follower_sees_each_event_once_and_waits_for_the_end_of_a_line() {
     assert_eq!(seqs(late.poll().unwrap()), [0; 0]);
     fs::write(&path, [&whole, third.as_bytes(), b"\n"].concat()).unwrap();
     assert_eq!(seqs(late.poll().unwrap()), [3]);
+}
+
+#[test]
+fn a_sweep_removes_what_is_past_its_time_and_not_needed() {
+    let home = tempfile::tempdir().unwrap();
+    let named = |name: &str| SessionId::parse(name).unwrap();
+    let open = |name| {
+        AuditLog::open(
+            home.path(),
+            &named(name),
+            Arc::new(SystemClock),
+            Arc::new(RandomIds),
+        )
+    };
+    for name in ["old", "needed"] {
+        open(name).unwrap().append(prompt("x")).unwrap();
+    }
+    let in_use = open("in-use").unwrap();
+    in_use.append(prompt("x")).unwrap();
+    let day = 24 * 3600;
+    let sweep = |days, age: i64| Sweep {
+        home: home.path(),
+        now: SystemClock.now() + jiff::SignedDuration::from_secs(age),
+        days,
+        keep: &|session| session.as_str() == "needed",
+    };
+    assert_eq!(sweep(0, 999 * day).run().unwrap().removed, []);
+    assert_eq!(sweep(90, 90 * day - 60).run().unwrap().removed, []);
+    let report = sweep(90, 90 * day + 60).run().unwrap();
+    let removed: Vec<_> = report.removed.iter().map(|file| file.session.as_str()).collect();
+    assert_eq!((removed, report.deferred), (vec!["old"], 0));
+    let left = fs::read_dir(home.path().join("audit")).unwrap().count();
+    assert_eq!(left, 4, "two sessions with their seals");
+}
+
+#[test]
+fn a_sweep_takes_sixteen_at_once_the_oldest_first() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("audit")).unwrap();
+    for n in 0..20 {
+        let file = fs::File::create(home.path().join(format!("audit/s{n:02}.jsonl"))).unwrap();
+        let age = std::time::Duration::from_secs(1000 - n);
+        file.set_modified(std::time::SystemTime::now() - age).unwrap();
+    }
+    let sweep = Sweep {
+        home: home.path(),
+        now: SystemClock.now() + jiff::SignedDuration::from_hours(48),
+        days: 1,
+        keep: &|_| false,
+    };
+    let report = sweep.run().unwrap();
+    assert_eq!((report.removed.len(), report.deferred), (16, 4));
+    assert_eq!(report.removed[0].session.as_str(), "s00");
+    assert_eq!(sweep.run().unwrap().removed[0].session.as_str(), "s16");
+}
+
+#[test]
+#[should_panic(expected = "add [\"speed\"] to the row of prompt")]
+fn a_field_outside_the_kinds_row_is_refused_in_debug_builds() {
+    let _ = AuditLog::off().append(Event::new(Kind::Prompt, json!({ "speed": 1 })));
 }
 
 #[test]

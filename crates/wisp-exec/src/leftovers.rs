@@ -19,6 +19,10 @@ pub(crate) struct Tag {
     /// The command's own process, whose id is also that of its group and session.
     pub(crate) leader: Pid,
     /// The mark in its environment.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only the group is known there")
+    )]
     pub(crate) mark: String,
     /// When the leader was born, in the system's ticks; 0 when that is not known.
     #[cfg_attr(
