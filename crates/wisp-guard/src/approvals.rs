@@ -123,6 +123,24 @@ impl Approvals {
         self.session.len()
     }
 
+    /// Takes back an answer of this turn or session by its id, or by the only beginning of one. Stored ones are
+    /// taken back in the file.
+    pub fn revoke(&mut self, id: &str) -> Option<Approval> {
+        let found = |list: &[Approval]| list.iter().filter(|approval| approval.id.starts_with(id)).count();
+        if id.is_empty() || found(&self.turn) + found(&self.session) != 1 {
+            return None;
+        }
+        [&mut self.turn, &mut self.session].into_iter().find_map(|list| {
+            let at = list.iter().position(|approval| approval.id.starts_with(id))?;
+            Some(list.remove(at))
+        })
+    }
+
+    /// Forgets every answer of this turn and session; the result is how many there were.
+    pub fn clear(&mut self) -> usize {
+        self.turn.drain(..).count() + self.session.drain(..).count()
+    }
+
     /// Everything allowed now, the longest-lived last.
     pub fn iter(&self) -> impl Iterator<Item = &Approval> {
         self.turn.iter().chain(&self.session).chain(&self.stored)
@@ -233,6 +251,24 @@ mod tests {
             approvals.begin_turn();
             assert_eq!(covered(&approvals, &moderate, "/a", NOW), after);
         }
+    }
+
+    #[test]
+    fn an_answer_can_be_taken_back() {
+        let mut approvals = Approvals::new();
+        for (id, scope) in [("aa11", Scope::Once), ("aa22", Scope::Session)] {
+            approvals.grant(
+                id.to_owned(),
+                &thing(Level::Moderate),
+                &grant(scope),
+                Path::new("/a"),
+            );
+        }
+        assert_eq!(approvals.revoke("aa"), None);
+        assert_eq!(approvals.revoke(""), None);
+        assert_eq!(approvals.revoke("aa2").map(|a| a.id), Some("aa22".to_owned()));
+        assert_eq!((approvals.iter().count(), approvals.clear()), (1, 1));
+        assert!(!covered(&approvals, &thing(Level::Moderate), "/a", NOW));
     }
 
     #[test]

@@ -82,20 +82,36 @@ fn starts(section: &str, key: &str) -> bool {
     })
 }
 
-/// What is to be said of a git command where git starts programs.
+/// Hooks that git runs while it only reads.
+const READING_HOOKS: [&str; 3] = ["post-index-change", "fsmonitor-watchman", "query-watchman"];
+
+/// What is to be said of a git command where git starts programs, or in a directory nothing is known of.
 pub(crate) fn git_programs(part: &SimpleCommand, around: &Surroundings) -> Option<(Level, String)> {
-    let first = around.git_programs.first()?;
-    let more = match around.git_programs.len() - 1 {
+    let asks = part.args().first().is_some_and(|word| !word.is("--version"));
+    if part.name() != Some("git") || !asks {
+        return None;
+    }
+    let hooks = around
+        .git_hooks
+        .iter()
+        .filter(|name| READING_HOOKS.contains(&name.as_str()));
+    let mut found: Vec<String> = around.git_programs.clone();
+    found.extend(hooks.map(|name| format!("the hook {name}")));
+    let more = match found.len().saturating_sub(1) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let is_git = part.name() == Some("git") && part.args().first().is_some_and(|word| !word.is("--version"));
-    is_git.then(|| {
-        (
+    match found.first() {
+        Some(first) => Some((
             Level::Moderate,
             format!("this repository makes git start programs: {first}{more}"),
-        )
-    })
+        )),
+        None if part.moved => {
+            let why = "which programs git starts in the other directory is not known";
+            Some((Level::Moderate, why.to_owned()))
+        }
+        None => None,
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +152,7 @@ mod tests {
     fn reading_with_git_there_is_asked_about() {
         let around = Surroundings {
             git_programs: git_config_programs(HOSTILE),
+            ..Surroundings::default()
         };
         let parts = split("ls && git status").unwrap();
         let verdict = risk_of_parts(&parts, &around);
@@ -144,5 +161,20 @@ mod tests {
             verdict.reasons,
             ["this repository makes git start programs: core.fsmonitor = /r/.git/fsmonitor.sh and 5 more"]
         );
+    }
+
+    #[test]
+    fn a_hook_that_runs_on_reading_is_asked_about_and_one_on_writing_is_not() {
+        let hooks = |name: &str| Surroundings {
+            git_hooks: vec![name.to_owned()],
+            ..Surroundings::default()
+        };
+        let parts = split("git status").unwrap();
+        let verdict = risk_of_parts(&parts, &hooks("post-index-change"));
+        assert_eq!(
+            verdict.reasons,
+            ["this repository makes git start programs: the hook post-index-change"]
+        );
+        assert_eq!(risk_of_parts(&parts, &hooks("pre-commit")).level, Level::Safe);
     }
 }

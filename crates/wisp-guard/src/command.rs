@@ -94,6 +94,9 @@ pub struct SimpleCommand {
     pub redirects: Vec<Redirect>,
     /// Whether it only starts the next part (`env`, `xargs`, `sh -c`), which is judged in its place.
     pub wrapper: bool,
+    /// Whether a part before it changed the directory, so that what is known of the working directory is not known
+    /// of where this one runs.
+    pub moved: bool,
     /// Whether it gets further arguments that the line does not show (`xargs`, `find -exec … {}`).
     pub open: bool,
 }
@@ -108,6 +111,7 @@ impl SimpleCommand {
             words: Vec::new(),
             redirects: Vec::new(),
             wrapper: false,
+            moved: false,
             open: false,
         }
     }

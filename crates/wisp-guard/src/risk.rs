@@ -12,6 +12,8 @@ use crate::split::split;
 pub struct Surroundings {
     /// Programs that the repository's own configuration makes git start, as [`crate::git_config_programs`] finds them.
     pub git_programs: Vec<String>,
+    /// Names of the executable files in the repository's hooks directory.
+    pub git_hooks: Vec<String>,
 }
 
 /// Judges a whole line. A line that cannot be read is dangerous.
@@ -215,6 +217,8 @@ mod tests {
             "git log --outp=x",
             "git grep -O x y",
             "git -C /elsewhere status",
+            "cd elsewhere && git status",
+            "env -C elsewhere git status",
             "git statusx",
             "PAGER=x git -p log",
             "LD_PRELOAD=./x.so ls",

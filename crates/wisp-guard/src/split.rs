@@ -17,8 +17,17 @@ pub const MAX_SCRIPTS: usize = 8;
 /// assert_eq!(texts, ["env LANG=C ls", "ls", "sh -c 'touch x; rm y'", "touch x", "rm y"]);
 /// ```
 pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
-    within(line, 0)
+    let mut parts = within(line, 0)?;
+    let mut moved = false;
+    for part in &mut parts {
+        part.moved = moved;
+        moved |= part.name().is_some_and(|name| MOVERS.contains(&name));
+    }
+    Ok(parts)
 }
+
+/// Builtins that change the directory of what follows them.
+const MOVERS: [&str; 4] = ["cd", "chdir", "pushd", "popd"];
 
 fn within(line: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unreadable> {
     if depth > MAX_SCRIPTS {

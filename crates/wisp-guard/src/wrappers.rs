@@ -55,7 +55,7 @@ const WRAPPERS: &[Wrapper] = &[
         Then::Assignments,
     ),
     wrapper("doas", "uC", &[], "Lns", Then::Words),
-    wrapper("env", "uC", &["unset", "chdir"], "i0v", Then::Assignments),
+    wrapper("env", "u", &["unset"], "i0v", Then::Assignments),
     wrapper("nice", "n", &["adjustment"], "", Then::Words),
     wrapper("ionice", "cnpPu", &["class", "classdata"], "t", Then::Words),
     wrapper("chrt", "TPD", &[], "abdfimorRv", Then::After(1)),
