@@ -116,7 +116,7 @@ pub(crate) fn size(length: usize) -> u64 {
 }
 
 /// What a stretch of a request is, for the person who looks at it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
     /// The system message.
@@ -147,6 +147,27 @@ pub enum PartKind {
     Now,
 }
 
+impl PartKind {
+    /// The words views use for it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Facts => "facts",
+            Self::Summary => "summary",
+            Self::Earlier => "said earlier",
+            Self::Prompt => "prompt",
+            Self::Command => "typed command",
+            Self::Reply => "reply",
+            Self::CutReply => "reply, cut",
+            Self::Calls => "tool calls",
+            Self::Output => "output",
+            Self::Reference => "reference",
+            Self::Stub => "filled in by wisp",
+            Self::Now => "now",
+        }
+    }
+}
+
 /// One stretch of a request: which message it is in, what it is, and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
@@ -162,7 +183,7 @@ pub struct Part {
 }
 
 /// A whole request, ready to be converted and sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Request {
     /// The system message first, then the conversation in order.
     pub messages: Vec<Message>,

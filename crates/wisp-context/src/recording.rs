@@ -1,5 +1,6 @@
 //! Adding to the record: a turn begins, things happen in order, it ends.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::blocks::Place;
@@ -15,7 +16,7 @@ use crate::text::Text;
 use crate::turn::{Outcome, Turn};
 
 /// What came of beginning a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnStart {
     /// The turn's number.
     pub turn: u32,
@@ -45,7 +46,7 @@ impl NewCall {
 }
 
 /// A stretch of a reply cut when its turn ended; audited as `context.cut`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CutMade {
     /// The reply's entry.
     pub reply: EntryId,

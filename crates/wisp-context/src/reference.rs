@@ -3,6 +3,8 @@
 //! Built mechanically from the output and its call. It says what the output was, how it began and ended, and how
 //! to see it again; never that a command should be run again for it.
 
+use serde::Serialize;
+
 use crate::entry::{Content, Entry, EntryId};
 use crate::message::{ToolCall, size};
 use crate::output::Output;
@@ -16,7 +18,7 @@ const LINE_CHARS: usize = 100;
 const ARGUMENT_CHARS: usize = 200;
 
 /// An output that became a reference; audited as `context.reference`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Referenced {
     /// The output's entry.
     pub entry: EntryId,

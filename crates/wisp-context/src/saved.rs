@@ -85,7 +85,8 @@ impl Line {
 }
 
 impl ThreadRecord {
-    /// The record as the bytes of its two files. Each call is a new save, numbered one higher.
+    /// The record as the bytes of its two files. Each call is a new save, numbered one higher. A command typed while
+    /// a turn is open is not recorded yet, and so is in the save after that turn.
     pub fn save(&mut self) -> Files {
         self.saves += 1;
         Files {

@@ -3,12 +3,10 @@
 
 mod common;
 
-use common::{assert_legal, lines, record, run, stamp, talk, work};
+use common::{Happens, apply, assert_legal, happens, lines, record, run, stamp, talk, work};
 use proptest::prelude::*;
 use serde_json::json;
-use wisp_context::{
-    Arrival, NO_RESULT, NewCall, Outcome, Place, Request, Rules, Status, ThreadRecord, Typed,
-};
+use wisp_context::{Arrival, NO_RESULT, NewCall, Outcome, Place, Request, Rules, Status, Typed};
 
 #[test]
 fn a_conversation_is_sent_literally_with_the_rules_off() {
@@ -284,57 +282,6 @@ fn blocks_stand_at_their_places_on_the_prompt_side() {
     let before = record.revision();
     record.set_block(Place::Facts, "Facts.");
     assert_eq!(record.revision(), before, "an unchanged block costs nothing");
-}
-
-/// One thing that can happen in a conversation.
-#[derive(Debug, Clone)]
-enum Happens {
-    Turn(String),
-    Calls(usize, usize),
-    Thinking,
-    Reply(String, bool),
-    Command(String),
-    End(bool),
-}
-
-fn happens() -> impl Strategy<Value = Happens> {
-    prop_oneof![
-        3 => "[a-z ]{0,20}".prop_map(Happens::Turn),
-        4 => (1usize..4, 0usize..4).prop_map(|(calls, outputs)| Happens::Calls(calls, outputs)),
-        1 => Just(Happens::Thinking),
-        3 => ("[a-z\n]{0,40}", any::<bool>()).prop_map(|(text, whole)| Happens::Reply(text, whole)),
-        1 => "[a-z]{0,600}".prop_map(Happens::Command),
-        2 => any::<bool>().prop_map(Happens::End),
-    ]
-}
-
-fn apply(record: &mut ThreadRecord, happens: &Happens) {
-    match happens {
-        Happens::Turn(prompt) => drop(record.begin_turn(prompt.as_str(), stamp())),
-        Happens::Calls(calls, outputs) => {
-            let made = (0..*calls)
-                .map(|n| NewCall::new("run_command", json!({ "n": n })))
-                .collect();
-            let (_, calls) = record.record_calls("", made, stamp());
-            for call in calls.iter().rev().take(*outputs) {
-                record.record_output(
-                    Arrival::new(&call.id, "run_command", "out\n".repeat(200)),
-                    stamp(),
-                );
-            }
-        }
-        Happens::Thinking => drop(record.record_thinking("hm", stamp())),
-        Happens::Reply(text, whole) => drop(record.record_reply(text.as_str(), !whole, stamp())),
-        Happens::Command(output) => {
-            let typed = Typed {
-                output: output.as_str().into(),
-                ..Typed::default()
-            };
-            record.record_command(typed, stamp());
-        }
-        Happens::End(true) => drop(record.end_turn(Outcome::Completed)),
-        Happens::End(false) => drop(record.end_turn(Outcome::Failed("x".to_owned()))),
-    }
 }
 
 proptest! {

@@ -1,5 +1,7 @@
 //! What each part of the next request costs, turn by turn.
 
+use std::collections::HashSet;
+
 use crate::entry::EntryId;
 use crate::message::{PartKind, Request, size};
 use crate::record::ThreadRecord;
@@ -67,7 +69,8 @@ impl Sizes {
                 }
             }
         }
-        sizes.find_whole(record, open);
+        let sent = request.parts.iter().filter(|part| part.kind == PartKind::Output);
+        sizes.find_whole(record, open, &sent.filter_map(|part| part.entry).collect());
         sizes
     }
 
@@ -86,22 +89,23 @@ impl Sizes {
         }
     }
 
-    /// Finds what could become a reference, where the rules have references at all.
-    fn find_whole(&mut self, record: &ThreadRecord, open: u32) {
+    /// Finds which of the outputs that are sent whole could become references, where the rules have references at all.
+    fn find_whole(&mut self, record: &ThreadRecord, open: u32, sent: &HashSet<EntryId>) {
         if !record.rules.references {
             return;
         }
         for turn in &mut self.turns {
-            turn.whole = referable(record, turn.number);
+            turn.whole = referable(record, turn.number, sent);
         }
-        self.open_whole = referable(record, open);
+        self.open_whole = referable(record, open, sent);
         let latest = record.latest_calls();
         self.open_whole.retain(|output| output.entry < latest);
     }
 }
 
-fn referable(record: &ThreadRecord, turn: u32) -> Vec<Referable> {
-    let texts = reference::texts(record.entries_of(turn), record.rules.memory);
+fn referable(record: &ThreadRecord, turn: u32, sent: &HashSet<EntryId>) -> Vec<Referable> {
+    let mut texts = reference::texts(record.entries_of(turn), record.rules.memory);
+    texts.retain(|(entry, _)| sent.contains(entry));
     let saved = |id: EntryId, text: &Text| {
         let shown = record
             .entry(id)

@@ -8,10 +8,11 @@
     reason = "tests of small sizes"
 )]
 
+use proptest::prelude::*;
 use serde_json::json;
 use wisp_context::{
     Action, Arrival, EntryId, Estimator, Gauge, NewCall, Outcome, Phase, Plan, Reason, Request, Role, Stamp,
-    Status, Target, ThreadRecord, Time,
+    Status, Target, ThreadRecord, Time, Typed,
 };
 
 /// 2026-11-30 14:05:12 UTC.
@@ -106,6 +107,57 @@ pub(crate) fn assert_legal(request: &Request) {
         request.bytes(),
         "parts cover all bytes"
     );
+}
+
+/// One thing that can happen in a conversation.
+#[derive(Debug, Clone)]
+pub(crate) enum Happens {
+    Turn(String),
+    Calls(usize, usize),
+    Thinking,
+    Reply(String, bool),
+    Command(String),
+    End(bool),
+}
+
+pub(crate) fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        3 => "[a-z ]{0,20}".prop_map(Happens::Turn),
+        4 => (1usize..4, 0usize..4).prop_map(|(calls, outputs)| Happens::Calls(calls, outputs)),
+        1 => Just(Happens::Thinking),
+        3 => ("[a-z\n]{0,40}", any::<bool>()).prop_map(|(text, whole)| Happens::Reply(text, whole)),
+        1 => "[a-z]{0,600}".prop_map(Happens::Command),
+        2 => any::<bool>().prop_map(Happens::End),
+    ]
+}
+
+pub(crate) fn apply(record: &mut ThreadRecord, happens: &Happens) {
+    match happens {
+        Happens::Turn(prompt) => drop(record.begin_turn(prompt.as_str(), stamp())),
+        Happens::Calls(calls, outputs) => {
+            let made = (0..*calls)
+                .map(|n| NewCall::new("run_command", json!({ "n": n })))
+                .collect();
+            let (_, calls) = record.record_calls("", made, stamp());
+            for call in calls.iter().rev().take(*outputs) {
+                record.record_output(
+                    Arrival::new(&call.id, "run_command", "out\n".repeat(200)),
+                    stamp(),
+                );
+            }
+        }
+        Happens::Thinking => drop(record.record_thinking("hm", stamp())),
+        Happens::Reply(text, whole) => drop(record.record_reply(text.as_str(), !whole, stamp())),
+        Happens::Command(output) => {
+            let typed = Typed {
+                output: output.as_str().into(),
+                ..Typed::default()
+            };
+            record.record_command(typed, stamp());
+        }
+        Happens::End(true) => drop(record.end_turn(Outcome::Completed)),
+        Happens::End(false) => drop(record.end_turn(Outcome::Failed("x".to_owned()))),
+    }
 }
 
 /// A server that counts tokens in its own way, and the loop that feeds it.

@@ -1,0 +1,188 @@
+//! What a reference, a marker or a line of the earlier block stands for, brought back whole.
+//!
+//! The texts wisp writes end in a request such as `memory "recall entry 7"`; this reads that request and answers it
+//! from the record. Paging to a budget, and outputs that only the store has whole, are the tool's.
+
+use crate::entry::{Content, Entry, EntryId, Kind};
+use crate::record::ThreadRecord;
+use crate::reference::shorten;
+use crate::text::Text;
+
+/// Hits a search answers with.
+const HITS: usize = 20;
+
+/// What is to be recalled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// One entry.
+    Entry(EntryId),
+    /// Every entry of a turn.
+    Turn(u32),
+    /// The prompt the conversation began with.
+    Task,
+    /// Entries that have these words.
+    Words(String),
+}
+
+impl Wanted {
+    /// Reads what follows the word `recall`. Forgiving in spelling: `entry 7`, `7`, `#7`, `output of entry 7` are one
+    /// entry, `turn 3` a turn, `task` and `the task` the task. Anything else is words to search for.
+    pub fn parse(request: &str) -> Self {
+        let lower = request.trim().trim_matches(['"', '\'', '.']).to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let number = |word: &str| word.trim_start_matches('#').parse::<u32>().ok();
+        match words.as_slice() {
+            ["task"] | ["the", "task"] => Self::Task,
+            ["turn", turn] if number(turn).is_some() => Self::Turn(number(turn).unwrap_or(0)),
+            [.., "entry", id] if number(id).is_some() && words.len() <= 4 => {
+                Self::Entry(EntryId(number(id).unwrap_or(0)))
+            }
+            [id] if number(id).is_some() => Self::Entry(EntryId(number(id).unwrap_or(0))),
+            _ => Self::Words(request.trim().to_owned()),
+        }
+    }
+}
+
+/// What was recalled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recalled {
+    /// What it is, which turn and when.
+    pub header: String,
+    /// All of it, to be paged.
+    pub text: String,
+    /// The entries it is made of.
+    pub entries: Vec<EntryId>,
+    /// When it is one output of which a part was held back: the id of the stored whole.
+    pub kept: Option<Text>,
+}
+
+impl ThreadRecord {
+    /// Brings back what is wanted, or says in one line why it cannot and what there is.
+    pub fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
+        if self.entries.len() < 2 {
+            return Err(
+                "memory: nothing has left this conversation: the first turn is all in view".to_owned(),
+            );
+        }
+        match wanted {
+            Wanted::Entry(id) => self.recall_entry(*id),
+            Wanted::Turn(number) => self.recall_turn(*number),
+            Wanted::Task => self.recall_task(),
+            Wanted::Words(words) => self.recall_words(words),
+        }
+    }
+
+    fn recall_entry(&self, id: EntryId) -> Result<Recalled, String> {
+        let entry = self
+            .entry(id)
+            .filter(|entry| entry.kind() != Kind::Instructions)
+            .ok_or_else(|| {
+                format!(
+                    "memory: there is no entry {id}; entries go from 2 to {}",
+                    self.entries.len()
+                )
+            })?;
+        let kept = entry.output().and_then(|output| output.kept.clone());
+        Ok(Recalled {
+            header: header(entry),
+            text: body(entry),
+            entries: vec![id],
+            kept,
+        })
+    }
+
+    fn recall_turn(&self, number: u32) -> Result<Recalled, String> {
+        let entries = self.entries_of(number);
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
+            return Err(format!(
+                "memory: there is no turn {number}; turns go from 1 to {}",
+                self.turn_count()
+            ));
+        };
+        let header = format!("turn {number}: entries {}–{}", first.id, last.id);
+        let shown = entries
+            .iter()
+            .map(|entry| format!("[{}]\n{}", self::header(entry), body(entry)));
+        let text = shown.collect::<Vec<_>>().join("\n\n");
+        Ok(Recalled {
+            header,
+            text,
+            entries: entries.iter().map(|entry| entry.id).collect(),
+            kept: None,
+        })
+    }
+
+    fn recall_task(&self) -> Result<Recalled, String> {
+        let first = self.turn(1).and_then(|turn| self.entry(turn.prompt));
+        let first = first.ok_or("memory: this conversation has no task yet: nothing has been asked")?;
+        let header = format!("the prompt this conversation began with: {}", header(first));
+        Ok(Recalled {
+            header,
+            text: first.text().to_owned(),
+            entries: vec![first.id],
+            kept: None,
+        })
+    }
+
+    fn recall_words(&self, words: &str) -> Result<Recalled, String> {
+        let hits = self.search(words, HITS);
+        if hits.is_empty() {
+            return Err(format!(
+                "memory: nothing in entries 2 to {} has the words \"{}\"; recall takes entry N, turn N, task, or words",
+                self.entries.len(),
+                shorten(words, 80)
+            ));
+        }
+        let line = |hit: &crate::search::Hit| {
+            format!(
+                "entry {} ({}, turn {}), line {}: {}",
+                hit.entry,
+                hit.kind.word(),
+                hit.turn,
+                hit.line,
+                hit.excerpt
+            )
+        };
+        let text = hits.iter().map(line).collect::<Vec<_>>().join("\n");
+        let header = format!(
+            "{} entries with \"{}\"; recall entry N shows one whole",
+            hits.len(),
+            shorten(words, 80)
+        );
+        Ok(Recalled {
+            header,
+            text,
+            entries: hits.iter().map(|hit| hit.entry).collect(),
+            kept: None,
+        })
+    }
+}
+
+/// What an entry is, whose, and when.
+fn header(entry: &Entry) -> String {
+    let what = match &entry.content {
+        Content::Output(output) => format!("output of {}, {}", output.tool, output.status.words()),
+        _ => entry.kind().word().to_owned(),
+    };
+    format!(
+        "entry {}: {what}, turn {}, {}",
+        entry.id,
+        entry.turn,
+        entry.time.clock()
+    )
+}
+
+/// An entry's text, and of calls their arguments.
+fn body(entry: &Entry) -> String {
+    match &entry.content {
+        Content::Calls { text, calls } => {
+            let calls = calls
+                .iter()
+                .map(|call| format!("{} {}", call.name, call.arguments));
+            let text = (!text.is_empty()).then(|| text.as_str().to_owned());
+            text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+        }
+        Content::Lost => "(this entry could not be read from the saved file)".to_owned(),
+        _ => entry.text().to_owned(),
+    }
+}
