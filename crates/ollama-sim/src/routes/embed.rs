@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Exchange;
-use super::chat::{BUSY, find, name_of};
+use super::chat::BUSY;
+use super::check::{find, name_of};
 use crate::answer::Answer;
 use crate::decode::{Faults, KeepAlive, Options, body, key};
 use crate::gojson::Json;

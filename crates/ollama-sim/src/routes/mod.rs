@@ -2,13 +2,16 @@
 
 mod account;
 mod chat;
+mod check;
 mod create;
 mod embed;
 mod generate;
+mod line;
 mod list;
 mod manage;
 mod play;
 mod pull;
+mod refuse;
 mod show;
 
 use std::sync::Arc;

@@ -5,27 +5,20 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::Exchange;
-use super::chat::{Checked, fail_first};
+use super::check::Checked;
+use super::line::{self, Counts, finish_fields};
+use super::refuse::fail_first;
 use crate::answer::{Answer, NDJSON};
-use crate::decode::Call;
 use crate::generate::{Generator, Piece, Setting, Stopped};
 use crate::gojson;
 use crate::model::Parser;
-use crate::profile::{CallId, Era, Profile};
+use crate::profile::{Era, Profile};
 use crate::schedule::Lease;
 use crate::script::{End, Event, Loss, Reply};
 use crate::tokens;
 use crate::window::{Prompt, Window};
 use crate::wire::Closed;
 
-/// What evaluating one prompt token takes, in the report.
-const PROMPT_TOKEN: Duration = Duration::from_millis(1);
-/// What generating one token takes, in the report.
-const TOKEN: Duration = Duration::from_millis(25);
-/// What E4 reports for generating a single token.
-const SINGLE: Duration = Duration::from_micros(1);
-/// What the rest of a request takes, in the report.
-const OVERHEAD: Duration = Duration::from_micros(700);
 /// A runner that died before its first word.
 const DEAD_BEFORE: &str = "model runner has unexpectedly stopped, this may be due to resource limitations or an \
                            internal error, check ollama server logs for details";
@@ -260,7 +253,14 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
         let mut object = self.object(&last);
         let reason_first = self.checked.profile.reason_before_done && !self.checked.generate;
         finish_fields(&mut object, reason_first, reason);
-        self.counts(&mut object);
+        let counts = Counts {
+            era: self.checked.profile.era,
+            load: self.load,
+            prompt: self.prompt_tokens,
+            cached: self.cached,
+            generated: self.generator.tokens,
+        };
+        counts.write(&mut object);
         let line = gojson::encode(&Value::Object(object));
         if !self.checked.stream {
             let answer = Answer {
@@ -283,110 +283,8 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
 
     /// A line without its end.
     fn object(&self, piece: &Piece) -> Map<String, Value> {
-        let mut object = Map::new();
-        object.insert("model".into(), json!(self.checked.name));
-        let after =
-            self.x.shared.clock.now() + TOKEN * u32::try_from(self.generator.tokens).unwrap_or(u32::MAX);
-        object.insert("created_at".into(), json!(self.x.shared.clock.stamp(after)));
-        if let Some(remote) = &self.checked.model.remote {
-            object.insert("remote_model".into(), json!(remote.model));
-            object.insert("remote_host".into(), json!(remote.host));
-        }
-        if self.checked.generate {
-            object.insert("response".into(), json!(piece.content));
-            if !piece.thinking.is_empty() {
-                object.insert("thinking".into(), json!(piece.thinking));
-            }
-            return object;
-        }
-        let mut message = Map::new();
-        message.insert("role".into(), json!("assistant"));
-        message.insert("content".into(), json!(piece.content));
-        if !piece.thinking.is_empty() {
-            message.insert("thinking".into(), json!(piece.thinking));
-        }
-        if !piece.calls.is_empty() {
-            let calls = piece.calls.iter().map(|(index, call)| self.call(*index, call));
-            message.insert("tool_calls".into(), Value::Array(calls.collect()));
-        }
-        object.insert("message".into(), Value::Object(message));
-        object
+        let clock = &self.x.shared.clock;
+        let stamp = clock.stamp(clock.now() + line::generating(self.generator.tokens));
+        line::object(self.checked, stamp, self.x.record, piece)
     }
-
-    fn call(&self, index: usize, call: &Call) -> Value {
-        let profile = &self.checked.profile;
-        let mut function = Map::new();
-        if profile.index_always || index > 0 {
-            function.insert("index".into(), json!(index));
-        }
-        function.insert("name".into(), json!(call.name));
-        function.insert("arguments".into(), Value::Object(call.arguments.clone()));
-        let mut object = Map::new();
-        if let Some(id) = call_id(profile.call_id, self.x.record, index) {
-            object.insert("id".into(), json!(id));
-        }
-        object.insert("function".into(), Value::Object(function));
-        Value::Object(object)
-    }
-
-    /// The counts and durations; zero is left out.
-    fn counts(&self, object: &mut Map<String, Value>) {
-        let generated = self.generator.tokens;
-        let fresh = self.prompt_tokens - self.cached;
-        let times = |each: Duration, n: u64| each * u32::try_from(n).unwrap_or(u32::MAX);
-        let prompt = times(PROMPT_TOKEN, fresh);
-        let eval = match (generated, self.checked.profile.era) {
-            (1, Era::E3) | (0, _) => Duration::ZERO,
-            (1, era) if era.is_e4() => SINGLE,
-            (n, _) => times(TOKEN, n),
-        };
-        let total = self.load + prompt + eval + OVERHEAD;
-        let nanos = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
-        let rows = [
-            ("total_duration", nanos(total)),
-            ("load_duration", nanos(self.load)),
-            ("prompt_eval_count", self.prompt_tokens),
-            ("prompt_eval_duration", nanos(prompt)),
-            ("eval_count", generated),
-            ("eval_duration", nanos(eval)),
-        ];
-        for (name, value) in rows.into_iter().filter(|(_, value)| *value > 0) {
-            object.insert(name.into(), json!(value));
-        }
-    }
-}
-
-/// `done` and `done_reason`, in the release's order.
-pub(super) fn finish_fields(object: &mut Map<String, Value>, reason_first: bool, reason: Option<&str>) {
-    let mut fields = vec![("done", json!(true))];
-    if let Some(reason) = reason {
-        fields.insert(usize::from(!reason_first), ("done_reason", json!(reason)));
-    }
-    object.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-}
-
-/// An id of the release's kind, different for every call of a server's life.
-fn call_id(kind: CallId, record: usize, index: usize) -> Option<String> {
-    let length = match kind {
-        CallId::None => return None,
-        CallId::Short => 8,
-        CallId::Long => 32,
-    };
-    let alphabet = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    let letters = if kind == CallId::Short { 36 } else { 62 };
-    let mut state = (record as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ^ (index as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d);
-    let mut id = if kind == CallId::Short {
-        "call_".to_owned()
-    } else {
-        String::new()
-    };
-    for _ in 0..length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let at = usize::try_from(state % letters).unwrap_or_default();
-        id.push(char::from(alphabet[at]));
-    }
-    Some(id)
 }

@@ -4,16 +4,21 @@
 //! if it is absent, expired, or loaded with other load-time options. The slot holds the tokens of the last
 //! prompt and reply, and the next prompt reuses the prefix they share.
 
+mod guards;
+mod lease;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::decode::KeepAlive;
 use crate::model::Model;
 use crate::window::Window;
+use guards::{Loading, Waiting};
+pub(crate) use lease::Lease;
 
 /// How long a model stays when nobody says otherwise.
 const KEEP: KeepAlive = KeepAlive::For(Duration::from_mins(5));
@@ -106,19 +111,6 @@ struct Inner {
 struct State {
     runners: BTreeMap<String, Runner>,
     counters: Counters,
-}
-
-/// The slot of a loaded model. Dropping it frees the slot and starts the idle time.
-pub(crate) struct Lease {
-    scheduler: Scheduler,
-    model: String,
-    slot: Option<OwnedMutexGuard<Vec<u64>>>,
-    keep: Option<KeepAlive>,
-    /// Queue wait and load.
-    pub(crate) load: Duration,
-    /// Whether this request loaded the model.
-    pub(crate) loaded: bool,
-    finished: bool,
 }
 
 impl Scheduler {
@@ -290,119 +282,5 @@ impl Scheduler {
                 _ => return,
             }
         }
-    }
-}
-
-/// A request in the queue; dropping it unfinished is a client that left.
-struct Waiting<'s> {
-    scheduler: &'s Scheduler,
-    slot: Arc<tokio::sync::Mutex<Vec<u64>>>,
-    left: bool,
-}
-
-impl<'s> Waiting<'s> {
-    fn enter(scheduler: &'s Scheduler, model: &str) -> Result<Self, NoRunner> {
-        let mut state = scheduler.state();
-        let slot = Arc::clone(&state.runners.entry(model.to_owned()).or_default().slot);
-        if slot.try_lock().is_err() && state.counters.waiting >= scheduler.0.max_queue {
-            state.counters.refused += 1;
-            return Err(NoRunner::Busy);
-        }
-        state.counters.waiting += 1;
-        drop(state);
-        Ok(Self {
-            scheduler,
-            slot,
-            left: true,
-        })
-    }
-
-    fn leave(mut self) {
-        self.left = false;
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        let mut state = self.scheduler.state();
-        state.counters.waiting -= 1;
-        state.counters.left_queue += u32::from(self.left);
-    }
-}
-
-/// A load going on; dropping it unfinished aborts the load.
-struct Loading<'s> {
-    scheduler: &'s Scheduler,
-    model: String,
-    left: bool,
-}
-
-impl<'s> Loading<'s> {
-    fn enter(scheduler: &'s Scheduler, model: &Model, window: Window) -> Self {
-        if let Some(runner) = scheduler.state().runners.get_mut(model.weights()) {
-            runner.loading = Some((model.name.clone(), window));
-        }
-        scheduler.0.loads.send_modify(|n| *n += 1);
-        Self {
-            scheduler,
-            model: model.weights().to_owned(),
-            left: true,
-        }
-    }
-
-    fn leave(mut self) {
-        self.left = false;
-    }
-}
-
-impl Drop for Loading<'_> {
-    fn drop(&mut self) {
-        let mut state = self.scheduler.state();
-        state.counters.left_load += u32::from(self.left);
-        if let Some(runner) = state.runners.get_mut(&self.model) {
-            runner.loading = None;
-        }
-        self.scheduler.0.loads.send_modify(|n| *n -= 1);
-    }
-}
-
-impl Lease {
-    /// How many tokens of the prompt are in the slot already: the common prefix, but never all of it.
-    pub(crate) fn reuse(&self, prompt: &[u64]) -> usize {
-        let held = self.slot.as_deref().map_or(&[][..], Vec::as_slice);
-        let common = held.iter().zip(prompt).take_while(|(a, b)| a == b).count();
-        common.min(prompt.len().saturating_sub(1))
-    }
-
-    /// Puts the tokens into the slot.
-    pub(crate) fn hold(&mut self, tokens: Vec<u64>) {
-        if let Some(slot) = &mut self.slot {
-            **slot = tokens;
-        }
-    }
-
-    /// The reply ended, in whatever way the server meant it to.
-    pub(crate) fn finish(&mut self) {
-        self.finished = true;
-    }
-
-    /// The runner died.
-    pub(crate) fn crash(&mut self) {
-        self.hold(Vec::new());
-        self.scheduler.unload(&self.model);
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let mut state = self.scheduler.state();
-        state.counters.left_reply += u32::from(!self.finished);
-        let now = self.scheduler.0.clock.now();
-        if let Some(loaded) = state.runners.get_mut(&self.model).and_then(|r| r.loaded.as_mut()) {
-            loaded.busy = false;
-            loaded.last_used = now;
-            loaded.keep = self.keep.unwrap_or(loaded.keep);
-        }
-        self.scheduler.expire(&mut state);
     }
 }
