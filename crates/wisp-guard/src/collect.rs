@@ -32,9 +32,8 @@ impl Collector<'_> {
                 self.inside(node)
             }
             "arithmetic_expansion" => {
-                let names = self
-                    .text(node)
-                    .contains(|c: char| c.is_alphabetic() || c == '_' || c == '$');
+                let inner = self.text(node).trim_start_matches("$((");
+                let names = inner.contains(|c: char| c.is_alphabetic() || c == '_' || c == '$');
                 if names {
                     self.push(Shape::Arithmetic, node);
                 }
@@ -120,9 +119,10 @@ impl Collector<'_> {
     /// form `[[ … ]]`, it is a test of its own.
     fn test(&mut self, node: Node<'_>) -> usize {
         let text = self.text(node);
-        let plain = text.starts_with("[ ") && !text.contains(['<', '>', '(', ')', '&', '|']);
-        let at = self.push(if plain { Shape::Command } else { Shape::Test }, node);
-        if plain {
+        let plain = !text.contains(['<', '>', '(', ')', '&', '|']);
+        let command = plain && (text.starts_with("[ ") || is_file_test(text));
+        let at = self.push(if command { Shape::Command } else { Shape::Test }, node);
+        if command {
             let mut words = Vec::new();
             leaves(node, self.line, &mut words);
             self.found[at].words = words;
@@ -184,6 +184,18 @@ impl Collector<'_> {
             part.words.extend(targets);
         }
     }
+}
+
+/// Whether a `[[ … ]]` only asks about a file or whether a text is empty: one operator that evaluates nothing.
+fn is_file_test(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [open, .., operator, operand, close] = words[..] else {
+        return false;
+    };
+    let negated = words.len() == 5 && words[1] == "!";
+    let letter = operator.strip_prefix('-').filter(|letter| letter.len() == 1);
+    let asks = letter.is_some_and(|letter| "abcdefghkLnprsStuwxz".contains(letter));
+    open == "[[" && close == "]]" && (words.len() == 4 || negated) && asks && !operand.contains(['[', '`'])
 }
 
 /// The words of a test, operators included.

@@ -105,10 +105,10 @@ fn command(part: &SimpleCommand, around: &Surroundings, found: &mut Vec<(Level, 
 /// lower-case ones on their own are the line's own.
 fn assignments(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
     for (name, _) in &part.assignments {
-        let own = part.shape == Shape::Assignment
-            && name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let lower = name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let own = part.shape == Shape::Assignment && (lower || name.len() == 1);
         if !own && !risks().harmless_variables.contains(name) {
             found.push((
                 Level::Moderate,
@@ -192,6 +192,10 @@ mod tests {
             "x=5; echo $x",
             "cd src && pwd",
             "command -v cargo",
+            "[[ -f Cargo.toml ]] && echo yes",
+            "N=3; echo $((1+2))",
+            "seq 5 | while read i; do echo $i; done",
+            "tar tzf a.tar.gz",
             "cargo --version",
             "awk '{ print $1 }' a.txt",
             "sed -n '1,20p' a.txt",
@@ -264,6 +268,15 @@ mod tests {
             "bash x.sh",
             ". ./x",
             "[[ a > b ]]",
+            "[[ -v a[0] ]]",
+            "[ -v 'a[$(x)]' ]",
+            "read 'a[$(x)]'",
+            "printf -v 'a[$(x)]' y",
+            "unset 'a[$(x)]'",
+            "hash -p ./x ls; ls",
+            "history -w x",
+            "[[ a -eq b ]]",
+            "tar tf a --to-command=x",
             "echo $((a))",
             "xargs touch < list",
             "env",

@@ -79,6 +79,9 @@ pub(crate) struct Rule {
     /// There is no operand, and the command starts nothing named in it: it reads its program from standard input.
     #[serde(default)]
     unscripted: bool,
+    /// What the command starts was not found in it.
+    #[serde(default)]
+    opaque: bool,
     /// Why, as a phrase.
     pub(crate) reason: String,
 }
@@ -100,6 +103,7 @@ impl Rule {
                 .as_ref()
                 .is_none_or(|p| !command.args().iter().any(|word| p.matches(&word.text)))
             && (!self.bare || command.args().is_empty() && !command.wrapper)
+            && (!self.opaque || !command.wrapper)
             && (!self.unscripted || is_unscripted(command))
     }
 }
