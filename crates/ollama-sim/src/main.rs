@@ -13,8 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use ollama_sim::demo::Demo;
-use ollama_sim::{Clock, Config, Profile, ScriptFile, Server};
+use ollama_sim::{Clock, Config, Profile, ScriptFile, Server, demo};
 
 /// A scripted Ollama on 127.0.0.1.
 #[derive(Parser)]
@@ -74,7 +73,7 @@ fn config(arguments: &Arguments) -> Result<Config, String> {
         Clock::real()
     };
     let mut config = match &arguments.script {
-        None => Config::new(Demo).models([Demo::model()]),
+        None => demo::config(),
         Some(path) => {
             let text =
                 std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;

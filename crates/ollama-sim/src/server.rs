@@ -42,6 +42,8 @@ pub struct Config {
     pub closes_idle: bool,
     /// `Ollama cloud is disabled`.
     pub cloud_disabled: bool,
+    /// How many requests are remembered; older ones are forgotten. A test wants all of them.
+    pub remembers: usize,
 }
 
 impl Config {
@@ -59,6 +61,7 @@ impl Config {
             max_loaded: 3,
             closes_idle: false,
             cloud_disabled: false,
+            remembers: usize::MAX,
         }
     }
 
@@ -126,6 +129,7 @@ pub(crate) struct Shared {
     pub(crate) scheduler: Scheduler,
     pub(crate) cloud_disabled: bool,
     closes_idle: bool,
+    remembers: usize,
     models: Mutex<Vec<Model>>,
     script: Mutex<Box<dyn Respond>>,
     log: Mutex<Log>,
@@ -135,6 +139,8 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct Log {
     requests: Vec<Received>,
+    /// How many were forgotten.
+    forgotten: usize,
     failures: Vec<String>,
     connections: u64,
 }
@@ -161,9 +167,12 @@ impl Shared {
 
     /// Changes the record of a request.
     pub(crate) fn note(&self, at: usize, change: impl FnOnce(&mut Received)) {
-        if let Some(record) = lock(&self.log).requests.get_mut(at) {
+        let mut log = lock(&self.log);
+        let place = at.checked_sub(log.forgotten);
+        if let Some(record) = place.and_then(|place| log.requests.get_mut(place)) {
             change(record);
         }
+        drop(log);
         self.changed.notify_all();
     }
 
@@ -191,7 +200,11 @@ impl Shared {
             at: self.clock.now(),
             ..Received::default()
         });
-        let at = log.requests.len() - 1;
+        if log.requests.len() > self.remembers {
+            log.requests.remove(0);
+            log.forgotten += 1;
+        }
+        let at = log.forgotten + log.requests.len() - 1;
         drop(log);
         self.changed.notify_all();
         at
@@ -216,6 +229,7 @@ impl Server {
             dressing: config.dressing,
             cloud_disabled: config.cloud_disabled,
             closes_idle: config.closes_idle,
+            remembers: config.remembers,
             models: Mutex::new(config.models),
             script: Mutex::new(config.script),
             log: Mutex::default(),
@@ -256,7 +270,7 @@ impl Server {
         self.shared.clock.clone()
     }
 
-    /// Every request so far, in order of arrival.
+    /// Every request so far that is remembered, in order of arrival.
     pub fn requests(&self) -> Vec<Received> {
         lock(&self.shared.log).requests.clone()
     }

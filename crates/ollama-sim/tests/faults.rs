@@ -371,3 +371,27 @@ fn a_chunked_request_is_read() {
     .unwrap();
     assert_eq!(common::receive(stream).content(), "yes");
 }
+
+#[test]
+fn a_line_of_four_mebibytes_is_one_line() {
+    let file = "0123456789abcde\n".repeat(4 * 1024 * 1024 / 16);
+    let script = Script::new().reply(Reply::call("write", json!({ "content": file })));
+    let models = [Model::new("sim").with_context_length(1 << 20)];
+    let config = Config::new(script).models(models).chunker(Chunker::Bytes(1000));
+    let server = Server::start(config).unwrap();
+    let body = hi(json!({"tools": [tool("write", "content")], "options": {"num_ctx": 1 << 20}}));
+    let response = chat(&server, &body);
+    assert_eq!(
+        response.calls()[0]["function"]["arguments"]["content"]
+            .as_str()
+            .map(str::len),
+        Some(file.len())
+    );
+    assert!(
+        response
+            .text()
+            .lines()
+            .next()
+            .is_some_and(|line| line.len() > 4 * 1024 * 1024)
+    );
+}

@@ -63,14 +63,25 @@ impl Respond for Demo {
     }
 }
 
+/// How many requests the demo model's server remembers: a conversation may be long, and nobody asks.
+const REMEMBERS: usize = 4;
+
 impl Server {
     /// Starts the demo model on a free port, on the machine's clock.
     pub fn start_demo() -> io::Result<Self> {
-        let config = Config::new(Demo)
-            .models([Demo::model()])
-            .profile(profile::V0_24_0)
-            .clock(Clock::real());
-        Self::start(config)
+        Self::start(config())
+    }
+}
+
+/// The server the demo model runs on.
+pub fn config() -> Config {
+    let config = Config::new(Demo)
+        .models([Demo::model()])
+        .profile(profile::V0_24_0)
+        .clock(Clock::real());
+    Config {
+        remembers: REMEMBERS,
+        ..config
     }
 }
 
