@@ -74,6 +74,17 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_has_this_table() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/settings.md");
+        let written = std::fs::read_to_string(&page).unwrap_or_default();
+        assert!(
+            written.contains(&markdown()),
+            "write the table out again: {}",
+            page.display()
+        );
+    }
+
+    #[test]
     fn every_setting_is_documented_and_completed() {
         let text = markdown();
         assert_eq!(text.lines().count(), SETTINGS.len() + 2);

@@ -113,7 +113,6 @@ fn weakening(name: &str, config: &Config) -> Option<&'static str> {
         "audit.enabled" if !config.audit() => {
             Some("nothing is recorded any more, and outputs that do not fit are not kept")
         }
-        "commandPolicy.sandbox.enabled" if !config.sandbox() => Some("commands may write wherever you may"),
         _ => None,
     }
 }
@@ -177,9 +176,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.json");
         let mut config = Config::load(&path).unwrap();
-        config.set("commandPolicy.sandbox.enabled", "off").unwrap();
-        assert!(!config.sandbox());
-        let changed = config.unset("commandPolicy.sandbox.enabled").unwrap();
+        config.set("notifications.enabled", "off").unwrap();
+        assert!(!config.notifications());
+        let changed = config.unset("notifications.enabled").unwrap();
         assert_eq!((changed.old, changed.new), (Some(json!(false)), None));
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n");
     }

@@ -114,24 +114,6 @@ pub const SETTINGS: &[Setting] = &[
         "[]",
         "When not empty, a command and each of its parts must match one",
     ),
-    row(
-        "commandPolicy.sandbox.enabled",
-        Kind::Switch,
-        "true",
-        "Whether commands may write only under the writable directories",
-    ),
-    row(
-        "commandPolicy.sandbox.allowNetwork",
-        Kind::Switch,
-        "true",
-        "Whether commands may open network connections",
-    ),
-    row(
-        "commandPolicy.sandbox.writablePaths",
-        Kind::Texts,
-        "[\"~/.cache\", \"~/.cargo/registry\", \"~/.cargo/git\"]",
-        "Directories commands may write under, beside the one wisp was started in and the temporary one",
-    ),
     // --- approval --------------------------------------------------------------------------------
     row(
         "approval.threshold",
@@ -207,37 +189,6 @@ pub const SETTINGS: &[Setting] = &[
         "90",
         "Days an audit file is kept; 0 for ever",
     ),
-    // --- facts -----------------------------------------------------------------------------------
-    row(
-        "facts.enabled",
-        Kind::Switch,
-        "true",
-        "Whether facts are taken from a conversation",
-    ),
-    row(
-        "facts.distil",
-        Kind::Switch,
-        "true",
-        "Whether a model is asked for facts when turns leave the context",
-    ),
-    row(
-        "facts.share",
-        number(0.0, 0.5),
-        "0.1",
-        "The share of the window facts may take",
-    ),
-    row(
-        "facts.summary",
-        Kind::Switch,
-        "true",
-        "Whether a running summary stands for the turns that left",
-    ),
-    row(
-        "facts.summaryShare",
-        number(0.0, 0.5),
-        "0.05",
-        "The share of the window the summary may take",
-    ),
     // --- the faces -------------------------------------------------------------------------------
     row("theme", Kind::Choice(THEMES), "\"auto\"", "Colours"),
     row(
@@ -251,12 +202,6 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Switch,
         "true",
         "Whether wisp may notify the person outside the terminal's text",
-    ),
-    row(
-        "notifications.perMinute",
-        whole(1, 60),
-        "5",
-        "The most notifications in any minute",
     ),
 ];
 

@@ -118,21 +118,6 @@ impl Config {
         self.texts("commandPolicy.allow")
     }
 
-    /// Whether commands are confined.
-    pub fn sandbox(&self) -> bool {
-        self.switch("commandPolicy.sandbox.enabled")
-    }
-
-    /// Whether commands may open network connections.
-    pub fn allow_network(&self) -> bool {
-        self.switch("commandPolicy.sandbox.allowNetwork")
-    }
-
-    /// Directories commands may write under, `~` not expanded yet.
-    pub fn writable_paths(&self) -> Vec<String> {
-        self.texts("commandPolicy.sandbox.writablePaths")
-    }
-
     /// The lowest risk at which a person is asked: `safe`, `moderate`, `dangerous` or `never`.
     pub fn approval_threshold(&self) -> String {
         self.choice("approval.threshold")
@@ -194,31 +179,6 @@ impl Config {
         self.whole_or_default("audit.days")
     }
 
-    /// Whether facts are taken.
-    pub fn facts(&self) -> bool {
-        self.switch("facts.enabled")
-    }
-
-    /// Whether a model is asked for facts when turns leave.
-    pub fn facts_distil(&self) -> bool {
-        self.switch("facts.distil")
-    }
-
-    /// The share of the window facts may take.
-    pub fn facts_share(&self) -> f64 {
-        self.number("facts.share")
-    }
-
-    /// Whether a running summary is kept.
-    pub fn facts_summary(&self) -> bool {
-        self.switch("facts.summary")
-    }
-
-    /// The share of the window the summary may take.
-    pub fn facts_summary_share(&self) -> f64 {
-        self.number("facts.summaryShare")
-    }
-
     /// The name of the theme, or `auto`.
     pub fn theme(&self) -> String {
         self.choice("theme")
@@ -238,11 +198,6 @@ impl Config {
     /// Whether wisp may notify.
     pub fn notifications(&self) -> bool {
         self.switch("notifications.enabled")
-    }
-
-    /// The most notifications in any minute.
-    pub fn notifications_per_minute(&self) -> u64 {
-        self.whole_or_default("notifications.perMinute")
     }
 }
 
@@ -266,8 +221,6 @@ mod tests {
         assert_eq!(config.command_timeout(), Some(Duration::from_mins(1)));
         assert_eq!(config.command_max_output_bytes(), None);
         assert!(config.deny().is_empty() && config.allow().is_empty());
-        assert!(config.sandbox() && config.allow_network());
-        assert_eq!(config.writable_paths()[0], "~/.cache");
         assert_eq!(config.approval_threshold(), "moderate");
         assert_eq!(config.approval_timeout(), Some(Duration::from_mins(10)));
         assert_eq!((config.approval_days(), config.shown_output_lines()), (30, 20));
@@ -278,12 +231,8 @@ mod tests {
         assert_eq!((config.memory(), config.headroom_turns()), ("auto".to_owned(), 8));
         assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
         assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
-        assert!(config.facts() && config.facts_distil() && config.facts_summary());
-        assert!((config.facts_share() - 0.1).abs() < f64::EPSILON);
-        assert!((config.facts_summary_share() - 0.05).abs() < f64::EPSILON);
         assert_eq!(config.theme(), "auto");
         assert!(config.keys().is_empty() && config.notifications());
-        assert_eq!(config.notifications_per_minute(), 5);
     }
 
     #[test]
