@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use wisp_host::files;
 
+use crate::index::{self, index_of};
 use crate::lines::{Backward, Forward};
 use crate::{AuditError, EventId, Record, SessionId, find, session};
 
@@ -96,9 +97,12 @@ impl AuditFile {
         Ok(found)
     }
 
-    /// The event with this id, searched from the file's end; `None` when there is none.
+    /// The event with this id, where the index says it is, or searched for from the file's end; `None` when there is
+    /// none.
     pub fn find(&self, id: &EventId) -> Result<Option<Record>, AuditError> {
-        find::by_id(&self.file, self.len()?, id.as_str()).map_err(|e| self.unread(e))
+        let index = files::open_own(&index_of(&self.path)).ok();
+        let place = index.and_then(|index| index::look_up(&index, id.as_str()));
+        find::event(&self.file, self.len()?, id.as_str(), place).map_err(|e| self.unread(e))
     }
 
     fn len(&self) -> Result<u64, AuditError> {

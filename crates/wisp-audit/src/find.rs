@@ -13,9 +13,19 @@ use crate::lines::BLOCK;
 /// How much is searched at once.
 const WINDOW: usize = 1024 * 1024;
 
+/// The event with this id: at the place an index gave, if it is there, or by searching.
+pub(crate) fn event(file: &File, len: u64, id: &str, place: Option<u64>) -> io::Result<Option<Record>> {
+    let there = place.filter(|place| *place < len);
+    let there = there.map_or(Ok(None), |place| at_line_start(file, place))?;
+    match there.filter(|record| record.id.as_str() == id) {
+        Some(record) => Ok(Some(record)),
+        None => by_id(file, len, id),
+    }
+}
+
 /// The event with this id among the first `len` bytes; `None` when there is none. Blocks are searched from the end,
 /// for the bytes every event starts with, so that no line is parsed but the one asked for.
-pub(crate) fn by_id(file: &File, len: u64, id: &str) -> io::Result<Option<Record>> {
+fn by_id(file: &File, len: u64, id: &str) -> io::Result<Option<Record>> {
     let start = format!("{{\"schema\":{SCHEMA},\"id\":{}", serde_json::Value::from(id));
     let finder = memmem::Finder::new(start.as_bytes());
     let mut block = vec![0; WINDOW + start.len()];
@@ -50,7 +60,7 @@ fn at_line_start(file: &File, offset: u64) -> io::Result<Option<Record>> {
 }
 
 /// The event whose line starts at `offset`; `None` when the line there is not an event.
-pub(crate) fn event_at(file: &File, offset: u64) -> io::Result<Option<Record>> {
+fn event_at(file: &File, offset: u64) -> io::Result<Option<Record>> {
     let (mut line, mut block) = (Vec::new(), vec![0; BLOCK]);
     loop {
         let read = file.read_at(&mut block, offset + line.len() as u64)?;

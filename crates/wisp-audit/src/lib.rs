@@ -14,6 +14,9 @@
 //! that was changed, removed, added or moved. The chain is not signed: it shows accidents and careless hands, not
 //! someone who rewrites the whole file and its seal.
 //!
+//! An *index*, `<session>.ids`, says where each event is. It is only a hint: what it says is checked, and without it
+//! an event is searched for from the end.
+//!
 //! # After a crash
 //!
 //! A power loss can tear the last line. What stands there is left as it is: the next [`AuditLog::open`] ends it with
@@ -52,6 +55,7 @@ mod event;
 mod file;
 mod find;
 mod follow;
+mod index;
 mod kind;
 mod lines;
 mod log;
@@ -65,6 +69,7 @@ pub use error::AuditError;
 pub use event::{Event, EventId, Record, SCHEMA};
 pub use file::{AuditFile, Filter};
 pub use follow::Follower;
+pub use index::index_of;
 pub use kind::{Kind, KindRow};
 pub use log::AuditLog;
 pub use session::{NAME_MAX, SessionFile, SessionId, file_of, folder, seal_of, sessions};

@@ -128,8 +128,7 @@ impl AuditLog {
         self.0.state().listeners.push(Box::new(listener));
     }
 
-    /// The event of this session with this id. Its own events are found by their place; those of an earlier
-    /// process by searching the file from its end, 100 MiB in some 20 ms. A log that is off finds none.
+    /// The event of this session with this id, also one of an earlier process. A log that is off finds none.
     pub fn find(&self, id: &str) -> Result<Option<Record>, AuditError> {
         self.0
             .state()

@@ -1,6 +1,5 @@
 //! The file behind a log: locked for one writer, written an event at a time, and mended when it did not end whole.
 
-use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -10,6 +9,7 @@ use sha2::{Digest, Sha256};
 use wisp_host::files::{self, Staged};
 
 use crate::chain::End;
+use crate::index::Index;
 use crate::lines::{BLOCK, Backward};
 use crate::{AuditError, Record, SessionId, find, session};
 
@@ -23,8 +23,7 @@ pub(crate) struct Sink {
     len: u64,
     /// Set when a failed write could not be taken back: what stands at the end is not an event.
     torn: bool,
-    /// Where the events that this process wrote are.
-    written: HashMap<String, u64>,
+    index: Index,
 }
 
 /// What an opened file ends with, and what must be said about it.
@@ -64,14 +63,14 @@ impl Sink {
         let end = last_whole(&file, len, session.as_str()).map_err(|e| AuditError::read(&path, e))?;
         // The old seal is what the damage is told from: it stands until an event is written behind it.
         let stated = sealed.clone().or_else(|| (len == 0).then(|| end.0.clone()));
-        let (seal, written) = (new_seal(&seal_path, stated)?, HashMap::new());
+        let (seal, index) = (new_seal(&seal_path, stated)?, Index::open(&path));
         let mut sink = Self {
             path,
             file,
             seal,
             len,
             torn: false,
-            written,
+            index,
         };
         let opened = sink.mend(end, sealed)?;
         Ok((sink, opened))
@@ -156,17 +155,14 @@ impl Sink {
     /// Remembers where the event just written is, and seals the file behind it.
     pub(crate) fn seal(&mut self, record: &Record, line: &[u8], end: &End) -> Result<(), AuditError> {
         let start = self.len - line.len() as u64;
-        self.written.insert(record.id.as_str().to_owned(), start);
+        self.index.add(record.id.as_str(), start);
         end.seal(&self.seal)
             .map_err(|e| AuditError::write(&session::seal_of(&self.path), e))
     }
 
-    /// The event with this id: one of this process's by its place, an earlier one by searching from the end.
+    /// The event with this id, where the index says it is, or searched for from the end.
     pub(crate) fn find(&self, id: &str) -> Result<Option<Record>, AuditError> {
-        let found = match self.written.get(id) {
-            Some(start) => find::event_at(&self.file, *start),
-            None => find::by_id(&self.file, self.len, id),
-        };
+        let found = find::event(&self.file, self.len, id, self.index.look_up(id));
         found.map_err(|e| AuditError::read(&self.path, e))
     }
 

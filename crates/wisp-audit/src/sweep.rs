@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use wisp_host::FileError;
 
 use crate::AuditError;
+use crate::index::index_of;
 use crate::session::{SessionFile, SessionId, seal_of, sessions};
 
 /// The most sessions a sweep removes.
@@ -66,13 +67,14 @@ impl Sweep<'_> {
     }
 }
 
-/// Removes a session's file and its seal, unless a log has it open.
+/// Removes a session's file, its seal and its index, unless a log has it open.
 fn remove(path: &Path) -> Result<(), FileError> {
     let file = File::open(path).map_err(|e| FileError::io("open", path, e))?;
     let held = file.try_lock();
     held.map_err(|e| FileError::io("lock", path, e.into()))?;
     fs::remove_file(path).map_err(|e| FileError::io("remove", path, e))?;
-    // Without its file a seal says nothing; one that was never made is no failure.
+    // Without its file neither says anything; one that was never made is no failure.
     let _ = fs::remove_file(seal_of(path));
+    let _ = fs::remove_file(index_of(path));
     Ok(())
 }

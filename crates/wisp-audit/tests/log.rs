@@ -66,8 +66,8 @@ fn file_seal_and_folder_are_private() {
     log.append(prompt("x")).unwrap();
     let mode = |name: &str| fs::metadata(home.path().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(
-        [mode("audit"), mode("audit/s.jsonl"), mode("audit/s.seal")],
-        [0o700, 0o600, 0o600]
+        ["audit", "audit/s.jsonl", "audit/s.seal", "audit/s.ids"].map(mode),
+        [0o700, 0o600, 0o600, 0o600]
     );
 }
 
@@ -248,6 +248,13 @@ fn an_event_is_found_by_id_and_not_by_what_another_says() {
     }
     assert_eq!(file.find(&EventId::from("ffffffffffffffff")).unwrap(), None);
     drop(log);
+    let index = wisp_audit::index_of(&wisp_audit::file_of(home.path(), &session()));
+    // A wrong index misleads nobody, nor does a missing one.
+    let entries = fs::read(&index).unwrap();
+    fs::write(&index, [&entries[16..24], &[9; 8], &entries[32..]].concat()).unwrap();
+    assert_eq!(file.find(&ids[1]).unwrap().unwrap().seq, 2);
+    fs::remove_file(&index).unwrap();
+    assert_eq!(file.find(&ids[2]).unwrap().unwrap().seq, 3);
     assert_eq!(open(home.path()).find(ids[3].as_str()).unwrap().unwrap().seq, 4);
 }
 
@@ -308,7 +315,7 @@ fn a_sweep_removes_what_is_past_its_time_and_not_needed() {
     let removed: Vec<_> = report.removed.iter().map(|file| file.session.as_str()).collect();
     assert_eq!((removed, report.deferred), (vec!["old"], 0));
     let left = fs::read_dir(home.path().join("audit")).unwrap().count();
-    assert_eq!(left, 4, "two sessions with their seals");
+    assert_eq!(left, 6, "two sessions with their seals and indexes");
 }
 
 #[test]
