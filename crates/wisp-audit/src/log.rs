@@ -215,3 +215,71 @@ fn details_of(damage: Damage) -> Value {
     }
     details
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use wisp_host::files;
+
+    use super::*;
+    use crate::{AuditFile, Filter, Trail, Verdict, verify};
+
+    fn prompt(text: &str) -> Event<'static> {
+        Event::new(Kind::Prompt, json!({ "text": text }))
+    }
+
+    fn swap(log: &AuditLog, file: File) -> File {
+        log.0.state().sink.as_mut().unwrap().swap(file)
+    }
+
+    fn on_a_full_disk() -> (tempfile::TempDir, AuditLog, File) {
+        let home = tempfile::tempdir().unwrap();
+        let session = SessionId::parse("s").unwrap();
+        let log = AuditLog::open(home.path(), &session, Arc::new(SystemClock), Arc::new(RandomIds)).unwrap();
+        log.append(prompt("one")).unwrap();
+        let full = File::options().append(true).open("/dev/full").unwrap();
+        let good = swap(&log, full);
+        (home, log, good)
+    }
+
+    #[test]
+    fn an_event_that_cannot_be_written_is_an_error_and_nothing_else() {
+        let (_home, log, good) = on_a_full_disk();
+        let trail = Trail::of(&log, 9);
+        let error = log.append(prompt("two")).unwrap_err();
+        assert!(error.is_full(), "{error}");
+        assert!(error.to_string().starts_with("cannot write to /"), "{error}");
+        assert!(trail.events().is_empty());
+        swap(&log, good);
+        log.append(prompt("three")).unwrap();
+        let path = log.path().unwrap();
+        let events = AuditFile::at(&path).unwrap().last(9, &Filter::default()).unwrap();
+        assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2]);
+        drop(log);
+        assert!(matches!(verify(&path).unwrap(), Verdict::Whole { events: 2, .. }));
+    }
+
+    #[test]
+    fn half_an_event_that_could_not_be_taken_back_is_mended_before_the_next() {
+        let (_home, log, good) = on_a_full_disk();
+        log.append(prompt("two")).unwrap_err();
+        let path = log.path().unwrap();
+        files::private_append(&path)
+            .unwrap()
+            .write_all(b"{\"schema\":1")
+            .unwrap();
+        swap(&log, good);
+        log.append(prompt("three")).unwrap();
+        let events = AuditFile::at(&path).unwrap().last(9, &Filter::default()).unwrap();
+        let kinds: Vec<_> = events.iter().map(|e| (e.seq, e.kind.as_str())).collect();
+        assert_eq!(kinds, [(1, "prompt"), (2, "audit.recovered"), (3, "prompt")]);
+        drop(log);
+        let verdict = verify(&path).unwrap();
+        assert!(
+            matches!(&verdict, Verdict::Whole { torn, .. } if *torn == [2]),
+            "{verdict:?}"
+        );
+    }
+}

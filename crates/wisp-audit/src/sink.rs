@@ -221,3 +221,11 @@ fn last_whole(file: &File, len: u64, session: &str) -> io::Result<(End, u64)> {
     }
     Ok((End::start(session), 0))
 }
+
+#[cfg(test)]
+impl Sink {
+    /// Writes to another file from now on, as when the disk changes its mind. Returns the one before.
+    pub(crate) fn swap(&mut self, file: File) -> File {
+        std::mem::replace(&mut self.file, file)
+    }
+}

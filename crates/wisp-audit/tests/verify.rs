@@ -157,7 +157,7 @@ fn a_torn_last_line_is_noted_and_nothing_more() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn any_changed_byte_is_found(count in 1u64..5, at in any::<prop::sample::Index>(), flip in 1u8..=255) {
