@@ -207,3 +207,60 @@ fn it_is_listed_with_what_it_can() {
     assert_eq!(show["capabilities"], json!(["completion", "tools"]));
     assert_eq!(show["model_info"]["llama.context_length"], 8192);
 }
+
+#[test]
+fn pages_are_followed_to_the_end() {
+    let server = Server::start_demo().unwrap();
+    let call = |name: &str, arguments: Value| json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]});
+    let ask = |page: &str| {
+        let body = json!({"model": "demo", "tools": tools(), "messages": [
+            {"role": "user", "content": "run `seq 9`"},
+            call("run_command", json!({"command": "seq 9"})),
+            {"role": "tool", "content": "[… 7 lines (14 B) held back …]\nthe whole output is kept as output ab12 (9 lines)"},
+            {"role": "assistant", "content": "Some were held back."},
+            {"role": "user", "content": "more"},
+            call("memory", json!({"request": "recall output ab12"})),
+            {"role": "tool", "content": page},
+            {"role": "assistant", "content": "A page."},
+            {"role": "user", "content": "more"},
+        ]});
+        chat(&server, &body)
+    };
+    let next = ask("output ab12, lines 1-4 of 9\n1\n2\n[more: memory \"recall output ab12 from line 5\"]");
+    assert_eq!(
+        next.calls()[0]["function"]["arguments"]["request"],
+        "recall output ab12 from line 5"
+    );
+    let end = ask("output ab12, lines 5-9 of 9\n5\n9");
+    assert_eq!(
+        end.content(),
+        "That was the end of it: nothing more is held back."
+    );
+}
+
+#[test]
+fn a_file_is_read_page_by_page() {
+    let server = Server::start_demo().unwrap();
+    let body = json!({"model": "demo", "tools": tools(), "messages": [
+        {"role": "user", "content": "read a.txt"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"function": {"name": "read_file", "arguments": {"path": "a.txt"}}}]},
+        {"role": "tool", "content": "1\tone\n2\ttwo\n[more: call again with offset 3]"},
+        {"role": "assistant", "content": "A page."},
+        {"role": "user", "content": "more"},
+    ]});
+    let call = &chat(&server, &body).calls()[0]["function"];
+    assert_eq!(
+        (call["name"].clone(), call["arguments"].clone()),
+        (json!("read_file"), json!({"path": "a.txt", "offset": 3}))
+    );
+}
+
+#[test]
+fn structured_output_is_the_smallest_the_schema_allows() {
+    let server = Server::start_demo().unwrap();
+    let schema = json!({"type": "object", "properties": {"facts": {"type": "array"}}, "required": ["facts"]});
+    let body =
+        json!({"model": "demo", "format": schema, "messages": [{"role": "user", "content": "Facts?"}]});
+    assert_eq!(chat(&server, &body).content(), r#"{"facts":[]}"#);
+}

@@ -294,6 +294,11 @@ fn more(rest: &str, seen: &Seen) -> Option<Intent> {
             vec![("path", Value::String(path)), ("offset", json!(offset))],
         ));
     }
+    if note::at_the_end(seen) {
+        return Some(Intent::Say(
+            "That was the end of it: nothing more is held back.".to_owned(),
+        ));
+    }
     match held(seen) {
         Ok(held) => Some(ask_memory(seen, &held.next_page())),
         Err(say) => Some(say),

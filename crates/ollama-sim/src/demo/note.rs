@@ -36,6 +36,13 @@ pub(super) fn latest(seen: &Seen) -> Option<HeldBack> {
         .find_map(|m| read(&m.content))
 }
 
+/// Whether the newest tool result is a page of memory with no other page after it.
+pub(super) fn at_the_end(seen: &Seen) -> bool {
+    let calls = seen.messages.iter().rev().flat_map(|m| m.calls.iter().rev());
+    let from_memory = calls.into_iter().next().is_some_and(|call| call.name == "memory");
+    from_memory && seen.last_of("tool").is_some_and(|m| read(&m.content).is_none())
+}
+
 /// Reads the note of one result.
 pub(super) fn read(text: &str) -> Option<HeldBack> {
     let page = quoted_request(text);

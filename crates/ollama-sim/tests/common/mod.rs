@@ -14,6 +14,24 @@ use std::time::Duration;
 use ollama_sim::Server;
 use serde_json::{Value, json};
 
+/// Something that listens.
+pub(crate) trait Address {
+    /// Host and port.
+    fn address(&self) -> String;
+}
+
+impl Address for Server {
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port())
+    }
+}
+
+impl Address for String {
+    fn address(&self) -> String {
+        self.clone()
+    }
+}
+
 /// One response, as bytes came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Response {
@@ -87,13 +105,13 @@ impl Response {
 
 /// Opens a connection and sends a request; `close` asks the server to close it.
 pub(crate) fn send(
-    server: &Server,
+    server: &impl Address,
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> TcpStream {
-    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let has_host = headers.iter().any(|(n, _)| n.eq_ignore_ascii_case("host"));
     let mut head = format!(
@@ -187,15 +205,15 @@ fn chunks(mut rest: &[u8]) -> (Vec<Vec<u8>>, bool) {
     }
 }
 
-pub(crate) fn post(server: &Server, path: &str, body: &Value) -> Response {
+pub(crate) fn post(server: &impl Address, path: &str, body: &Value) -> Response {
     receive(send(server, "POST", path, &[], body.to_string().as_bytes()))
 }
 
-pub(crate) fn get(server: &Server, path: &str) -> Response {
+pub(crate) fn get(server: &impl Address, path: &str) -> Response {
     receive(send(server, "GET", path, &[], b""))
 }
 
-pub(crate) fn chat(server: &Server, body: &Value) -> Response {
+pub(crate) fn chat(server: &impl Address, body: &Value) -> Response {
     post(server, "/api/chat", body)
 }
 
