@@ -1,7 +1,7 @@
 //! Tool outputs in wisp: how much of one a model is shown, and how nothing of the rest is lost.
 //!
 //! A tool may print five lines or five million. The model's window decides what it can be shown of them, the
-//! [`ToolBudget`]; [`present`] shows that much, head and tail, with an exact account of what lies between, and keeps
+//! [`ToolBudget`]; [`present()`] shows that much, head and tail, with an exact account of what lies between, and keeps
 //! the whole in the [`Store`]. What is kept is the bytes as the tool produced them; what is shown is a clean view of
 //! them ([`clean`]), line for line the same. From then on everything reads the stored file: the person by
 //! [`pages`], the model by requests that filter and page it, a batch of results that has to shrink by [`batch`].

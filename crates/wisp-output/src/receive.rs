@@ -11,7 +11,7 @@ use memchr::memchr_iter;
 use crate::output::{Output, Piece, Stream};
 use crate::present::{Context, Place, Presented, keep, present, unkept};
 
-/// Reads `source` to its end and presents it as [`present`] does. Errors are the source's.
+/// Reads `source` to its end and presents it as [`present()`] does. Errors are the source's.
 pub fn receive(source: impl Read + Send, place: Place<'_>, context: &Context<'_>) -> io::Result<Presented> {
     let mut ends = Ends::new(source, context.budget);
     let mut start = Vec::new();

@@ -19,7 +19,7 @@ mod read;
 
 use std::fmt::Write;
 
-use crate::recall::{Filter, From as FromLine};
+use crate::recall::{Filter, Start};
 
 /// What is read: an output by its id, or by the number of the entry that stands for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Request {
         /// Which of its lines.
         filter: Filter,
         /// Where the page starts.
-        from: FromLine,
+        from: Start,
     },
     /// Its notable lines, or what it is.
     Summarise {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use wisp_output::recall::{Filter, From as FromLine};
+use wisp_output::recall::{Filter, Start};
 use wisp_output::request::{Grammar, Request, Row, Target};
 
 fn read(text: &str) -> Request {
@@ -24,7 +24,7 @@ fn recalled(filter: Filter, line: u64) -> Request {
     Request::Recall {
         target: output(),
         filter,
-        from: FromLine::line(line),
+        from: Start::line(line),
     }
 }
 
@@ -49,13 +49,13 @@ fn a_recall_is_read_in_many_spellings() {
     let entry = Request::Recall {
         target: Target::Entry(7),
         filter: Filter::Tail(20),
-        from: FromLine::default(),
+        from: Start::default(),
     };
     assert_eq!(read("recall entry #7 tail 20 lines"), entry);
     let byte = Request::Recall {
         target: output(),
         filter: Filter::All,
-        from: FromLine { line: 3, byte: 4_001 },
+        from: Start { line: 3, byte: 4_001 },
     };
     assert_eq!(read("recall output 3f9a2c1b from line 3 byte 4001"), byte);
 }

@@ -7,14 +7,14 @@ mod support;
 use proptest::prelude::*;
 use wisp_output::clean::{self, View};
 use wisp_output::content::MemoryContent;
-use wisp_output::recall::{Filter, From, Matcher, Matches, Stored, recall};
+use wisp_output::recall::{Filter, Matcher, Matches, Start, Stored, recall};
 use wisp_output::request::{Grammar, Request};
 use wisp_output::search::{Direction, search};
 use wisp_output::{Pages, content::Content};
 
 const NAME: &str = "output 3f9a2c1b";
 
-fn page(bytes: &[u8], filter: &Filter, from: From, budget: usize) -> String {
+fn page(bytes: &[u8], filter: &Filter, from: Start, budget: usize) -> String {
     let content = MemoryContent::whole(bytes);
     recall(
         Stored {
@@ -44,7 +44,7 @@ fn hits(bytes: &[u8], pattern: &str) -> Vec<u64> {
 
 /// Follows the hints of page after page; the rows of all of them.
 fn follow(bytes: &[u8], filter: Filter, budget: usize) -> Vec<String> {
-    let (mut filter, mut from, mut rows) = (filter, From::default(), Vec::new());
+    let (mut filter, mut from, mut rows) = (filter, Start::default(), Vec::new());
     for _ in 0..100_000 {
         let page = page(bytes, &filter, from, budget);
         assert!(page.len() <= budget, "{} > {budget}", page.len());
@@ -74,7 +74,7 @@ fn follow(bytes: &[u8], filter: Filter, budget: usize) -> Vec<String> {
 #[test]
 fn a_page_is_numbered_as_the_whole_and_leads_to_the_next() {
     let text: String = (1..=500).fold(String::new(), |text, line| text + &format!("line {line}\n"));
-    let first = page(text.as_bytes(), &Filter::All, From::line(44), 600);
+    let first = page(text.as_bytes(), &Filter::All, Start::line(44), 600);
     let lines: Vec<&str> = first.lines().collect();
     assert!(lines[0].starts_with("output 3f9a2c1b: lines 44–"), "{}", lines[0]);
     assert_eq!(lines[1], "44: line 44");
@@ -86,22 +86,22 @@ fn a_page_is_numbered_as_the_whole_and_leads_to_the_next() {
     );
     assert_eq!(follow(text.as_bytes(), Filter::All, 600).len(), 500);
     assert_eq!(
-        page(text.as_bytes(), &Filter::All, From::line(501), 600),
+        page(text.as_bytes(), &Filter::All, Start::line(501), 600),
         "[no line 501: output 3f9a2c1b has 500 lines]"
     );
-    let tail = page(text.as_bytes(), &Filter::Tail(2), From::default(), 600);
+    let tail = page(text.as_bytes(), &Filter::Tail(2), Start::default(), 600);
     assert_eq!(
         tail,
         "output 3f9a2c1b tail 2: lines 499–500 of 500\n499: line 499\n500: line 500\n[end of tail 2 of output 3f9a2c1b]"
     );
-    let lines = page(text.as_bytes(), &Filter::Lines(7, 8), From::default(), 600);
+    let lines = page(text.as_bytes(), &Filter::Lines(7, 8), Start::default(), 600);
     assert_eq!(
         lines,
         "output 3f9a2c1b lines 7-8: lines 7–8 of 500\n7: line 7\n8: line 8\n[end of lines 7-8 of output 3f9a2c1b]"
     );
     assert_eq!(follow(text.as_bytes(), Filter::Head(120), 600).len(), 120);
     assert_eq!(
-        page(b"", &Filter::All, From::default(), 600),
+        page(b"", &Filter::All, Start::default(), 600),
         "[output 3f9a2c1b is empty]"
     );
 }
@@ -111,7 +111,7 @@ fn a_filter_counts_what_matches_and_what_does_not() {
     let text: String = (1..=300).fold(String::new(), |text, line| {
         text + &format!("{} {line}\n", if line % 3 == 0 { "ERROR" } else { "ok" })
     });
-    let found = page(text.as_bytes(), &matching("error"), From::default(), 4_096);
+    let found = page(text.as_bytes(), &matching("error"), Start::default(), 4_096);
     assert!(found.starts_with(
         "output 3f9a2c1b matching error: 100 of 300 lines match, 200 do not\n3: ERROR 3\n6: ERROR 6\n"
     ));
@@ -129,7 +129,7 @@ fn one_line_of_300_000_bytes_is_found_in_and_paged_through() {
         let mut text = "0123456789abcdef".repeat(size / 16 + 1)[..size].to_owned();
         text.replace_range(at..at + 11, "NEEDLE-7F3A");
         text.push_str(newline);
-        let found = page(text.as_bytes(), &matching("NEEDLE-7F3A"), From::default(), 4_096);
+        let found = page(text.as_bytes(), &matching("NEEDLE-7F3A"), Start::default(), 4_096);
         assert!(
             found.starts_with("output 3f9a2c1b matching NEEDLE-7F3A: 1 of 1 line matches, 0 do not\n"),
             "{found}"
@@ -172,7 +172,7 @@ fn a_filter_sees_through_cr_nul_colour_and_length() {
     assert_eq!(hits(&bytes, "größe"), [7]);
     assert_eq!(hits(&bytes, "no newline$"), [12]);
     assert_eq!(hits(&bytes, "caf. needle"), [8]);
-    let window = page(&bytes, &matching("needley"), From::default(), 4_096);
+    let window = page(&bytes, &matching("needley"), Start::default(), 4_096);
     assert!(
         window.contains("6 (match at byte offset 70,000 of 140,008): …") && window.len() < 1_000,
         "{window}"
@@ -181,9 +181,9 @@ fn a_filter_sees_through_cr_nul_colour_and_length() {
 
 #[test]
 fn a_pattern_that_is_none_is_searched_for_as_it_stands_and_one_too_big_is_refused() {
-    let found = page(b"call(\nother\n", &matching("call("), From::default(), 4_096);
+    let found = page(b"call(\nother\n", &matching("call("), Start::default(), 4_096);
     assert!(found.contains("1 of 2 lines matches, 1 do not\n[not a regular expression (unclosed group): searched as it stands]\n1: call(\n"), "{found}");
-    let refused = page(b"a\n", &matching("((a{100}){100}){100}"), From::default(), 4_096);
+    let refused = page(b"a\n", &matching("((a{100}){100}){100}"), Start::default(), 4_096);
     assert_eq!(
         refused,
         "error: the pattern is too big: it compiles to more than 1,048,576 bytes"

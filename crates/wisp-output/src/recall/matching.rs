@@ -128,6 +128,8 @@ pub struct Matches<'a> {
     end: u64,
     /// Hits of the last block, the last first.
     found: Vec<Hit>,
+    /// Hits are counted and forgotten: how many so far.
+    counted: Option<u64>,
 }
 
 impl<'a> Matches<'a> {
@@ -140,7 +142,18 @@ impl<'a> Matches<'a> {
             line,
             end,
             found: Vec::new(),
+            counted: None,
         }
+    }
+
+    /// How many lines match from here on. Costs no memory for what matches. Errors are those of reading.
+    pub fn count(mut self) -> io::Result<u64> {
+        self.counted = Some(self.found.len() as u64);
+        self.found.clear();
+        while self.at < self.end {
+            self.read_block()?;
+        }
+        Ok(self.counted.unwrap_or(0))
     }
 
     /// The next line that matches. Errors are those of reading.
@@ -228,6 +241,10 @@ impl<'a> Matches<'a> {
         let Some((start, end)) = self.matcher.find(text) else {
             return false;
         };
+        if let Some(counted) = &mut self.counted {
+            *counted += 1;
+            return true;
+        }
         self.found.push(Hit {
             line,
             offset,
@@ -253,6 +270,10 @@ impl<'a> Matches<'a> {
         }
         let (line, length) = (self.line, long.length);
         self.line += 1;
+        if let (Some(counted), Some(_)) = (&mut self.counted, &long.hit) {
+            *counted += 1;
+            return Ok(());
+        }
         self.found.extend(long.hit.map(|hit| Hit {
             line,
             offset,

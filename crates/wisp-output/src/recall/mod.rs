@@ -33,20 +33,20 @@ pub enum Filter {
 
 /// Where a page starts: a line of the whole and, inside a line too long for a page, a byte of its view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct From {
+pub struct Start {
     /// The line, from 1.
     pub line: u64,
     /// The byte in the line's clean view, from 1.
     pub byte: u64,
 }
 
-impl Default for From {
+impl Default for Start {
     fn default() -> Self {
         Self { line: 1, byte: 1 }
     }
 }
 
-impl From {
+impl Start {
     /// The start of `line`.
     pub fn line(line: u64) -> Self {
         Self { line, byte: 1 }
@@ -67,7 +67,7 @@ pub struct Stored<'a> {
 /// One page of at most `budget` bytes: what `filter` lets through, from `from` on. A pattern that is no regular
 /// expression is searched for as it stands, and the page says so; one that is too large is answered with that.
 /// Errors are those of reading the file.
-pub fn recall(stored: Stored<'_>, filter: &Filter, from: From, budget: usize) -> io::Result<String> {
+pub fn recall(stored: Stored<'_>, filter: &Filter, from: Start, budget: usize) -> io::Result<String> {
     if stored.lines < from.line && stored.lines > 0 {
         return Ok(past_the_end(stored, from.line));
     }
@@ -115,7 +115,7 @@ fn quoted_pattern(pattern: &str) -> String {
 }
 
 /// The last line of a page: the request for the next one.
-fn hint(stored: Stored<'_>, filter: &Filter, next: From) -> String {
+fn hint(stored: Stored<'_>, filter: &Filter, next: Start) -> String {
     let byte = if next.byte > 1 {
         format!(" byte {}", next.byte)
     } else {

@@ -7,14 +7,14 @@ use crate::clean::{CleanLines, Line, Part, View};
 use crate::content::Stretch;
 use crate::pages::Pages;
 
-use super::{Filter, From, Stored, hint, line_bound, past_the_end, spelled};
+use super::{Filter, Start, Stored, hint, line_bound, past_the_end, spelled};
 
 /// The lines `first..=last` of an output from `from` on, within `budget`.
 pub(super) fn lines(
     stored: Stored<'_>,
     filter: &Filter,
     (first, last): (u64, u64),
-    from: From,
+    from: Start,
     budget: usize,
 ) -> io::Result<String> {
     if stored.lines == 0 {
@@ -68,7 +68,7 @@ struct Page {
 
 impl Page {
     /// Adds a line or a piece of one; the place where the next page starts when it does not fit.
-    fn add(&mut self, line: &Line) -> Option<From> {
+    fn add(&mut self, line: &Line) -> Option<Start> {
         let (mut text, byte) = self.open.take().unwrap_or((String::new(), self.skip + 1));
         let skipped = self.skip.min(line.text.len() as u64);
         self.skip -= skipped;
@@ -82,7 +82,7 @@ impl Page {
             return Some(self.cut(
                 &label,
                 &text,
-                From {
+                Start {
                     line: line.number,
                     byte,
                 },
@@ -105,7 +105,7 @@ impl Page {
     }
 
     /// Shows as much of a line as fits a page of its own; a line that does not fit with others waits for the next.
-    fn cut(&mut self, label: &str, text: &str, from: From) -> From {
+    fn cut(&mut self, label: &str, text: &str, from: Start) -> Start {
         if self.shown.is_some() {
             return from;
         }
@@ -113,14 +113,14 @@ impl Page {
         let fits = self.room.saturating_sub(label.len() + 1);
         let end = text.floor_char_boundary(fits).max(text.ceil_char_boundary(1));
         self.push(label, &text[..end], from.line);
-        From {
+        Start {
             line: from.line,
             byte: from.byte + end as u64,
         }
     }
 
     /// The page with its first and last line.
-    fn framed(self, stored: Stored<'_>, filter: &Filter, start: u64, next: Option<From>) -> String {
+    fn framed(self, stored: Stored<'_>, filter: &Filter, start: u64, next: Option<Start>) -> String {
         let shown = range(start, self.shown.unwrap_or(start));
         let of = grouped(stored.lines);
         let filter_text = spelled(filter);

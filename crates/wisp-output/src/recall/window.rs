@@ -3,9 +3,10 @@
 use std::io;
 
 use crate::amount::{counted, grouped};
+use crate::pages::Pages;
 
 use super::matching::{Hit, Matcher, Matches};
-use super::{Filter, From, Stored, hint, line_bound, spelled};
+use super::{Filter, Start, Stored, hint, line_bound, spelled};
 
 /// A line longer than this many bytes is shown as a window around its first match.
 const LONG: u64 = 1_024;
@@ -14,7 +15,7 @@ const LONG: u64 = 1_024;
 const AROUND: usize = 200;
 
 /// The lines of an output that match `pattern`, from `from` on, within `budget`, with the count of all.
-pub(super) fn matching(stored: Stored<'_>, pattern: &str, from: From, budget: usize) -> io::Result<String> {
+pub(super) fn matching(stored: Stored<'_>, pattern: &str, from: Start, budget: usize) -> io::Result<String> {
     let filter = Filter::Matching(pattern.to_owned());
     let matcher = match Matcher::new(pattern) {
         Ok(matcher) => matcher,
@@ -24,21 +25,21 @@ pub(super) fn matching(stored: Stored<'_>, pattern: &str, from: From, budget: us
         format!("[not a regular expression ({why}): searched as it stands]\n")
     });
     let room = budget.saturating_sub(2 * line_bound(stored, &filter) + said.len());
-    let mut found = Matches::new(stored.content, &matcher, (0, 1), stored.content.bytes());
-    let (mut text, mut next, mut count, mut shown) = (String::new(), None, 0, 0);
+    let (content, end) = (stored.content, stored.content.bytes());
+    let start = Pages::new(content).line_start(from.line)?.unwrap_or(end);
+    let mut count = Matches::new(content, &matcher, (0, 1), start).count()?;
+    let mut found = Matches::new(content, &matcher, (start, from.line), end);
+    let (mut text, mut next) = (String::new(), None);
     while let Some(hit) = found.next_hit()? {
         count += 1;
-        if hit.line < from.line || next.is_some() {
-            continue;
-        }
         let row = row(&hit);
-        if text.len() + row.len() > room && shown > 0 {
-            next = Some(From::line(hit.line));
-            continue;
+        if text.len() + row.len() > room && !text.is_empty() {
+            next = Some(Start::line(hit.line));
+            break;
         }
         text.push_str(&row[..row.floor_char_boundary(room.max(1))]);
-        shown += 1;
     }
+    count += found.count()?;
     let header = header(stored, &filter, count);
     let footer = match next {
         Some(next) => hint(stored, &filter, next),

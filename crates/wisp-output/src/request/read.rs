@@ -1,6 +1,6 @@
 //! The rows that read stored outputs.
 
-use crate::recall::{Filter, From as FromLine};
+use crate::recall::{Filter, Start};
 
 use super::clause::{first_word, id, number, range, shortened, unquoted};
 use super::{Request, Row, Target};
@@ -159,10 +159,10 @@ fn split_from(text: &str) -> (&str, &str) {
 }
 
 /// `from line N [byte B]`, or nothing.
-fn from_line(rest: &str) -> Result<FromLine, String> {
+fn from_line(rest: &str) -> Result<Start, String> {
     let rest = rest.trim_matches([',', ' ', '.']);
     if rest.is_empty() {
-        return Ok(FromLine::default());
+        return Ok(Start::default());
     }
     let noise = ["from", "starting", "at", "line", "offset", "lines"];
     let words = rest.split_whitespace().map(|word| word.trim_matches([',', '.']));
@@ -181,10 +181,10 @@ fn from_line(rest: &str) -> Result<FromLine, String> {
         .filter(|line| named && *line > 0)
         .ok_or_else(unread)?;
     match told[1..] {
-        [] => Ok(FromLine::line(line)),
+        [] => Ok(Start::line(line)),
         ["byte", byte] => {
             let byte = number(byte).filter(|byte| *byte > 0).ok_or_else(unread)?;
-            Ok(FromLine { line, byte })
+            Ok(Start { line, byte })
         }
         _ => Err(unread()),
     }

@@ -73,3 +73,28 @@ impl StoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_gives_the_reason_in_a_persons_words() {
+        let failed = |kind| {
+            StoreError::io(
+                "write",
+                Path::new("/home/me/.wisp/output/x"),
+                io::Error::from(kind),
+            )
+            .reason()
+        };
+        assert_eq!(failed(io::ErrorKind::StorageFull), "the disk is full");
+        assert_eq!(failed(io::ErrorKind::QuotaExceeded), "the disk is full");
+        assert_eq!(failed(io::ErrorKind::ReadOnlyFilesystem), "the disk is read-only");
+        assert_eq!(
+            failed(io::ErrorKind::PermissionDenied),
+            "wisp may not write to its home"
+        );
+        assert!(failed(io::ErrorKind::TimedOut).starts_with("cannot write /home/me/.wisp/output/x: "));
+    }
+}

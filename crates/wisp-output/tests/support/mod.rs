@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod keeping;
+
 use proptest::prelude::*;
 
 /// The number of the line that byte `at` of `bytes` is in, from 1.

@@ -1,0 +1,64 @@
+//! Times filter, pages and fitting over a file, for the benchmark script: `speed FILE PATTERN`.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measuring program prints and may stop"
+)]
+
+use std::fs::File;
+use std::time::Instant;
+
+use wisp_output::content::{Content, FileContent};
+use wisp_output::recall::{Matcher, Matches};
+use wisp_output::store::About;
+use wisp_output::{Context, Output, Pages, Piece, Place, Store, Stream, present};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let (path, pattern) = (arguments.next().unwrap(), arguments.next().unwrap());
+    let file = File::open(&path).unwrap();
+    let bytes = file.metadata().unwrap().len();
+    let content = FileContent::new(file, bytes);
+
+    let started = Instant::now();
+    let matcher = Matcher::new(&pattern).unwrap();
+    let mut found = Matches::new(&content, &matcher, (0, 1), bytes);
+    let mut count = 0;
+    while found.next_hit().unwrap().is_some() {
+        count += 1;
+    }
+    println!("filter: {count} lines in {:?}", started.elapsed());
+
+    let pages = Pages::new(content.clone());
+    let started = Instant::now();
+    let page = pages.page(pages.count() / 2).unwrap().unwrap();
+    println!("page: {} bytes in {:?}", page.bytes.len(), started.elapsed());
+
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::new(home.path(), "speed").unwrap();
+    let started = Instant::now();
+    let pieces = vec![Piece::Bytes(Box::new(File::open(&path).unwrap()))];
+    let mut head = vec![0; 8_192];
+    let read = content.read_at(0, &mut head).unwrap();
+    let stream = Stream::ends(Some("stdout"), (&head[..read], [].as_slice()), bytes, 0).with_pieces(pieces);
+    let call = Context {
+        id: "3f9a2c1b00000001",
+        about: About::default(),
+        budget: 4_096,
+        memory: true,
+        command: true,
+        now: "2026-11-30T09:00:00Z".parse().unwrap(),
+        first_error: None,
+    };
+    let shown = present(
+        Output::command("exit status: 0", vec![stream], ""),
+        Place::Store(&store),
+        &call,
+    );
+    println!(
+        "keep and fit: {} bytes shown in {:?}",
+        shown.text.len(),
+        started.elapsed()
+    );
+}
