@@ -49,7 +49,7 @@ const NOTHING: [&str; 5] = ["", "true", "false", "cat", "less"];
 pub fn git_config_programs(config: &str) -> Vec<String> {
     let mut section = String::new();
     let mut found = Vec::new();
-    for line in config.lines().map(str::trim) {
+    for line in config.trim_start_matches('\u{feff}').lines().map(str::trim) {
         let mut rest = line;
         if let Some(opened) = line.strip_prefix('[') {
             let (head, after) = opened.split_once(']').unwrap_or((opened, ""));
@@ -145,7 +145,10 @@ mod tests {
     fn an_ordinary_repository_starts_nothing() {
         let config = "[core]\n\tbare = false\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = x\n; [alias]\n[branch \"main\"]\n\tremote = origin\n";
         assert_eq!(git_config_programs(config), [""; 0]);
-        assert_eq!(git_config_programs("[CORE] fsMonitor=x"), ["core.fsmonitor = x"]);
+        assert_eq!(
+            git_config_programs("\u{feff}[CORE] fsMonitor=x"),
+            ["core.fsmonitor = x"]
+        );
     }
 
     #[test]

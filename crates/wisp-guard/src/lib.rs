@@ -22,6 +22,7 @@ mod collect;
 pub mod command;
 mod gate;
 mod level;
+mod look;
 pub mod paths;
 mod pattern;
 mod policy;
