@@ -1,12 +1,16 @@
-//! Judges lines for people and scripts: each line of standard input, with `\n` for newlines, becomes its level, a tab
-//! and the reasons.
+//! Judges lines for people and scripts, as they would be judged in the current directory: each line of standard input,
+//! with `\n` for newlines, becomes its level, a tab and the reasons.
 
 use std::io::{self, BufRead, Write};
 
+use wisp_guard::{Surroundings, risk, risk_of_parts, split};
+
 fn main() -> io::Result<()> {
+    let around = Surroundings::look(&std::env::current_dir()?);
     let mut out = io::BufWriter::new(io::stdout().lock());
     for line in io::stdin().lock().lines() {
-        let verdict = wisp_guard::risk(&line?.replace("\\n", "\n"));
+        let line = line?.replace("\\n", "\n");
+        let verdict = split(&line).map_or_else(|_| risk(&line), |parts| risk_of_parts(&parts, &around));
         let reasons = wisp_term::visible(&verdict.reasons.join("; "));
         writeln!(out, "{}\t{reasons}", verdict.level.word())?;
     }
