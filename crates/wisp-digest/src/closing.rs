@@ -57,13 +57,7 @@ pub(crate) fn close(parts: Parts) -> Digest {
 }
 
 /// Formats whose lines are JSON documents: their findings go before an outline.
-const READ_AS_JSON: &[&str] = &[
-    "go test",
-    "cargo messages",
-    "libtest json",
-    "eslint json",
-    "terraform json",
-];
+const READ_AS_JSON: &[&str] = &["go test", "cargo json"];
 
 struct Sized {
     exit: Option<i32>,
@@ -94,6 +88,7 @@ impl Sized {
 
     fn read(&self, report: Report) -> Digest {
         let mut report = report;
+        demote_exceptions(&mut report, self.exit);
         promote_orphans(&mut report);
         let mut failures = report.failures;
         failures.sort_by_key(|failure| (failure.kind == Kind::Unknown, failure.lines.first));
@@ -130,6 +125,35 @@ fn content(digest: &Digest) -> Content {
         Content::Build
     } else {
         Content::Text
+    }
+}
+
+/// An exception that is printed and survived is no failure of a run that succeeded: it is worth a note.
+fn demote_exceptions(report: &mut Report, exit: Option<i32>) {
+    let said = report
+        .words
+        .succeeded
+        .as_ref()
+        .filter(|_| report.words.failed.is_none())
+        .map_or(0, |quote| quote.line);
+    let only = report
+        .failures
+        .iter()
+        .all(|failure| failure.kind == Kind::Exception);
+    let survived = |failure: &Failure| {
+        failure.kind == Kind::Exception
+            && (exit == Some(0) || (exit.is_none() && only && failure.lines.first < said))
+    };
+    let (printed, failures) = std::mem::take(&mut report.failures)
+        .into_iter()
+        .partition(survived);
+    report.failures = failures;
+    let printed: Vec<Failure> = printed;
+    for failure in printed {
+        report.note(
+            format!("printed an exception and went on: {}", failure.title),
+            failure.lines.first,
+        );
     }
 }
 

@@ -35,10 +35,29 @@ mod tsc;
 mod vitest;
 mod xctest;
 
+mod bazel;
+mod cargo_json;
+mod catch2;
+mod ghc;
+mod gradle;
+mod junit_xml;
+mod jvm;
+mod minitest;
+mod mocha;
+mod nextest;
+mod node;
+mod playwright;
+mod pycheck;
+mod tap;
+mod terraform;
+mod unified_diff;
+mod unittest;
 use crate::reader::Format;
 
 /// Every format there is a reader for.
 pub static FORMATS: &[Format] = &[
+    unified_diff::FORMAT,
+    junit_xml::FORMAT,
     ci::FORMAT,
     pip::FORMAT,
     docker::FORMAT,
@@ -46,17 +65,28 @@ pub static FORMATS: &[Format] = &[
     sanitizer::FORMAT,
     ctest::FORMAT,
     googletest::FORMAT,
+    catch2::FORMAT,
+    nextest::FORMAT,
     libtest::FORMAT,
+    cargo_json::FORMAT,
     cargo::FORMAT,
     go_test::FORMAT,
     pytest::FORMAT,
+    unittest::FORMAT,
     jest::FORMAT,
     vitest::FORMAT,
+    playwright::FORMAT,
+    mocha::FORMAT,
     rspec::FORMAT,
+    minitest::FORMAT,
     maven::FORMAT,
+    gradle::FORMAT,
     xctest::FORMAT,
     swift::FORMAT,
     exunit::FORMAT,
+    bazel::FORMAT,
+    terraform::FORMAT,
+    tap::FORMAT,
     rustc::FORMAT,
     cmake::FORMAT,
     make::FORMAT,
@@ -65,8 +95,12 @@ pub static FORMATS: &[Format] = &[
     eslint::FORMAT,
     dotnet::FORMAT,
     go_build::FORMAT,
+    pycheck::FORMAT,
+    jvm::FORMAT,
+    ghc::FORMAT,
     python::FORMAT,
     java::FORMAT,
+    node::FORMAT,
     linker::FORMAT,
     c_family::FORMAT,
     shell::FORMAT,

@@ -47,9 +47,12 @@ const WORDS: &[&str] = &[
     "segmentation",
 ];
 
+/// What is said to be expected is no failure.
+const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected failure"];
+
 /// Whether one of the words of failure stands in the line as a word that claims something.
 pub(crate) fn like_failure(text: &str) -> bool {
-    claims(text, is_failure_word)
+    claims(text, is_failure_word) && !EXPECTED.iter().any(|words| text.contains(words))
 }
 
 /// Whether one of these words stands in the line as a word that claims something.

@@ -24,6 +24,15 @@ impl Unknowns {
         }
     }
 
+    /// A reader has accounted for the line after all.
+    pub(crate) fn forget(&mut self, line: u64) {
+        for found in [&mut self.plain, &mut self.entries] {
+            let before = found.first.len();
+            found.first.retain(|quote| quote.line != line);
+            found.count -= (before - found.first.len()) as u64;
+        }
+    }
+
     /// What was found, without the entries of a log.
     pub(crate) fn close(self, is_log: bool) -> Unexplained {
         let mut found = self.plain;

@@ -127,7 +127,7 @@ impl CFamily {
         }
         if is_sum(text) {
             self.close(report);
-            if line.text != "compilation terminated." {
+            if line.text != "compilation terminated." && !only_warnings(line.text) {
                 report.cascade(line);
             }
             return Some(Step::Take);
@@ -172,6 +172,11 @@ impl CFamily {
             report.fail(finding);
         }
     }
+}
+
+/// `2 warnings generated.` reports no failure.
+fn only_warnings(text: &str) -> bool {
+    text.ends_with(" generated.") && !text.contains("error")
 }
 
 fn is_sum(text: &str) -> bool {

@@ -15,6 +15,10 @@ pub(crate) const FORMAT: Format = Format {
     version: "cargo 1.95",
     triggers: &[
         "could not compile",
+        "Compiling ",
+        "Checking ",
+        "Downloaded ",
+        "Documenting ",
         "aborting due to",
         "generated ",
         "For more information about",
@@ -86,6 +90,13 @@ impl Cargo {
             return Step::Take;
         }
         if text.starts_with("For more information about an error") {
+            return Step::Take;
+        }
+        if line.indent() > 0
+            && ["Compiling ", "Checking ", "Downloaded ", "Documenting "]
+                .iter()
+                .any(|word| line.body().starts_with(word))
+        {
             return Step::Take;
         }
         if text.trim_start().starts_with("Finished `") {

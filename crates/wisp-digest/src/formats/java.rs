@@ -197,6 +197,9 @@ impl Java {
             None if line.text.starts_with("Caused by: ") => Trace::new(line.text, line),
             None => return Step::Pass,
         };
+        if let Some(quote) = &stated {
+            report.unknowns.forget(quote.line);
+        }
         trace.line(line);
         self.open = Some(trace);
         Step::Hold

@@ -32,6 +32,8 @@ struct Jest {
     open: Option<Open>,
     /// In console output, or in a block that is no failure.
     skipping: bool,
+    /// In the tree of verdicts under a file.
+    tree: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +53,10 @@ impl Reader for Jest {
         if let Some(open) = &mut self.open {
             open.line(line);
             return Step::Hold;
+        }
+        self.tree &= line.indent() > 0;
+        if self.tree {
+            return Step::Lean;
         }
         if self.skipping && (line.is_blank() || line.indent() >= 4) {
             return Step::Hold;

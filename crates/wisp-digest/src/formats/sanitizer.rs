@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
         "==ERROR:",
         "runtime error: ",
         "== Invalid ",
+        "== Memcheck",
         "ERROR SUMMARY:",
         "definitely lost",
         "== Conditional jump",
@@ -148,7 +149,10 @@ impl Sanitizer {
 /// The sums of a report whose beginning is not in the input, and those that find nothing.
 fn stray(line: &Line<'_>, report: &mut Report) -> Step {
     let text = line.text;
-    if text.contains("ERROR SUMMARY: 0 errors") || text.ends_with("==ABORTING") {
+    if text.contains("== Memcheck, ")
+        || text.contains("ERROR SUMMARY: 0 errors")
+        || text.ends_with("==ABORTING")
+    {
         return Step::Take;
     }
     if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || text.contains("ERROR SUMMARY: ") {

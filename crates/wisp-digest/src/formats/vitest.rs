@@ -15,6 +15,9 @@ pub(crate) const FORMAT: Format = Format {
     version: "Vitest 3.2",
     triggers: &[
         " FAIL  ",
+        " RUN  v",
+        " DEV  v",
+        " ↓ ",
         " × ",
         "→ ",
         "⎯⎯",
@@ -35,6 +38,8 @@ struct Vitest {
     /// In output that a test printed.
     printed: bool,
     crossed: bool,
+    /// Whether Vitest has begun: others draw such trees too.
+    begun: bool,
 }
 
 impl Reader for Vitest {
@@ -127,6 +132,10 @@ fn sums(text: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
 impl Vitest {
     /// The tree of verdicts and what tests print, none of which states a failure on its own.
     fn around(&mut self, line: &Line<'_>) -> Step {
+        self.begun |= line.text.starts_with(" RUN  v") || line.text.starts_with(" DEV  v");
+        if !self.begun {
+            return Step::Pass;
+        }
         let body = line.body();
         if self.printed && !line.is_blank() {
             return Step::Hold;

@@ -4,7 +4,7 @@
 //! however many of its assertions do.
 
 use crate::diag::{self, Level};
-use crate::digest::Kind;
+use crate::digest::{Kind, Quote};
 use crate::line::{Line, between, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -34,7 +34,8 @@ pub(crate) const FORMAT: Format = Format {
 
 #[derive(Debug, Default)]
 struct XcTest {
-    running: Option<String>,
+    /// The test that runs and the last line it printed.
+    running: Option<(String, Quote)>,
 }
 
 impl Reader for XcTest {
@@ -65,16 +66,36 @@ impl Reader for XcTest {
             Step::Pass
         }
     }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.unfinished(report);
+    }
 }
 
 impl XcTest {
+    /// A test that never ended took the run with it.
+    fn unfinished(&mut self, report: &mut Report) {
+        let Some((name, last)) = self.running.take() else {
+            return;
+        };
+        let line = Line {
+            number: last.line,
+            text: &last.text,
+        };
+        report.fail(
+            Finding::new(Kind::Crash, &format!("{name} never ended: {}", last.text), &line)
+                .of(&name)
+                .known_as(key(&name)),
+        );
+    }
+
     fn case(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         let Some((name, verdict)) = rest.split_once("' ") else {
             return Step::Pass;
         };
         if verdict.starts_with("started") {
-            self.running = Some(name.to_owned());
-            return Step::Lean;
+            self.running = Some((name.to_owned(), line.quote()));
+            return Step::Hold;
         }
         self.running = None;
         for word in ["passed", "failed", "skipped"] {

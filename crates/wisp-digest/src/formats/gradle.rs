@@ -1,0 +1,194 @@
+//! Gradle: failed tasks and tests, and what went wrong.
+//!
+//! Written from Gradle 8.10. The task that failed and `BUILD FAILED` report what the compiler or the tests said;
+//! "What went wrong" is the root only where nothing else says it.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "gradle",
+    tools: "gradle, gradlew (Java, Kotlin, Android)",
+    recognises: "failed tests, failed tasks as consequences, what went wrong when nothing else says it",
+    version: "Gradle 8.10",
+    triggers: &[
+        "> Task ",
+        "FAILED",
+        "BUILD SUCCESSFUL",
+        "FAILURE: Build failed",
+        "* What went wrong:",
+        "* Try:",
+        " tests completed",
+        " test completed",
+        "Test result: ",
+    ],
+    reader: || Box::<Gradle>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Gradle {
+    test: Option<(Finding, String, bool)>,
+    wrong: Option<Finding>,
+    what: bool,
+    help: bool,
+}
+
+impl Reader for Gradle {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some((finding, name, stated)) = &mut self.test {
+            if line.indent() >= 4 {
+                under_test(line, finding, name, stated);
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if self.what || self.help {
+            return self.block(line, report);
+        }
+        if let Some(name) = text
+            .strip_suffix(" FAILED")
+            .filter(|name| name.contains(" > ") && !name.starts_with("> "))
+        {
+            let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+                .of(name)
+                .known_as(format!("gradle {name}"));
+            self.test = Some((finding, name.to_owned(), false));
+            return Step::Hold;
+        }
+        self.marks(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+        self.end_wrong(report);
+    }
+}
+
+impl Gradle {
+    fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if text.starts_with("> Task ") {
+            if text.ends_with(" FAILED") {
+                report.cascade(line);
+            }
+            return Step::Take;
+        }
+        if text.starts_with("FAILURE: Build failed")
+            || text.starts_with("FAILURE: Build completed with")
+            || text.starts_with("BUILD FAILED in")
+        {
+            self.end_wrong(report);
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        if text.starts_with("BUILD SUCCESSFUL") {
+            report.succeeded(line);
+            return Step::Take;
+        }
+        if text == "* What went wrong:" {
+            self.what = true;
+            return Step::Hold;
+        }
+        if text == "* Try:" {
+            self.help = true;
+            return Step::Hold;
+        }
+        self.sum(line, report)
+    }
+
+    /// `3 tests completed, 1 failed, 1 skipped`.
+    fn sum(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let Some((count, rest)) = leading_number(line.text).filter(|(_, rest)| rest.starts_with(" test"))
+        else {
+            let verdict = [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end))
+                && line.text.contains(" > ");
+            return if verdict { Step::Take } else { Step::Pass };
+        };
+        if !rest.contains("completed") {
+            return Step::Pass;
+        }
+        let number = |word| crate::line::number_before(rest, word).unwrap_or(0);
+        report.tally(
+            "gradle tests",
+            &[
+                ("completed", count),
+                ("failed", number("failed")),
+                ("skipped", number("skipped")),
+            ],
+            line,
+        );
+        Step::Take
+    }
+
+    /// What went wrong, or the advice after it.
+    fn block(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.is_blank() || line.text.starts_with("* ") {
+            self.what = line.text == "* What went wrong:";
+            self.help = line.text == "* Try:" || (self.help && !line.is_blank());
+            return Step::Hold.or_take(self.what || self.help);
+        }
+        if line.text.starts_with("BUILD FAILED") || line.text.starts_with("=====") {
+            (self.what, self.help) = (false, false);
+            return self.marks(line, report);
+        }
+        if self.what {
+            match &mut self.wrong {
+                Some(finding) => finding.add(line),
+                None => self.wrong = Some(Finding::new(Kind::Configure, line.text, line)),
+            }
+        }
+        Step::Hold
+    }
+
+    /// The block is a root only where nothing else states one.
+    fn end_wrong(&mut self, report: &mut Report) {
+        let Some(finding) = self.wrong.take() else { return };
+        let stated = finding.title.starts_with("Execution failed for task") && !report.failures.is_empty();
+        if stated {
+            report.cascade(&Line {
+                number: finding.lines.first,
+                text: &finding.title,
+            });
+        } else {
+            report.fail(finding);
+        }
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some((finding, _, _)) = self.test.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+impl Step {
+    fn or_take(self, hold: bool) -> Self {
+        if hold { self } else { Self::Take }
+    }
+}
+
+/// `    java.lang.AssertionError: text at FooTest.java:12`, then frames.
+fn under_test(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool) {
+    let body = line.body();
+    if !*stated {
+        *stated = true;
+        finding.retitle(&format!("{name}: {body}"));
+        finding.lines = line.span();
+        if let Some((path, row)) = body
+            .rsplit_once(" at ")
+            .and_then(|(_, place)| place.split_once(':'))
+        {
+            finding.location = Some(Location {
+                path: path.to_owned(),
+                line: row.parse().ok(),
+                column: None,
+            });
+        }
+    }
+    finding.quote(line);
+}

@@ -1,0 +1,124 @@
+//! javac, kotlinc and scalac outside Maven.
+//!
+//! Written from JDK 21, Kotlin 2.0 and Scala 3.5.
+
+use crate::diag::{Level, colon, missing_name};
+use crate::digest::{Kind, Location};
+use crate::line::{Line, has_extension, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "javac/kotlinc",
+    tools: "javac, kotlinc, scalac (also under Gradle and Bazel)",
+    recognises: "errors with source line and symbol, warnings, the count at the end",
+    version: "JDK 21, Kotlin 2.0",
+    triggers: &[
+        ".java:", "e: ", "w: ", ".kt:", ".kts:", ".scala:", " errors", "1 error", "error: ",
+    ],
+    reader: || Box::<Jvm>::default(),
+};
+
+const EXTENSIONS: &[&str] = &["java", "kt", "kts", "scala", "groovy"];
+
+#[derive(Debug, Default)]
+struct Jvm {
+    open: Option<Finding>,
+    source: u32,
+    read: bool,
+}
+
+impl Reader for Jvm {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some((level, location, message)) = parse(line.text) {
+            self.close(report);
+            self.read = true;
+            match level {
+                Level::Error => self.open = Some(Finding::new(Kind::Compile, message, line).at(location)),
+                Level::Warning => report.warn(kind(message), Some(location), line),
+                Level::Note => {}
+            }
+            self.source = 4;
+            return Step::Lean;
+        }
+        if self.read && counted(line.text) {
+            self.close(report);
+            report.cascade(line);
+            return Step::Take;
+        }
+        let body = line.body();
+        let symbol = body.starts_with("symbol:")
+            || body.starts_with("location:")
+            || body.starts_with("required:")
+            || body.starts_with("found:");
+        if self.source > 0 && !line.is_blank() && (symbol || line.indent() > 0) {
+            self.source -= u32::from(!symbol);
+            if let Some(open) = &mut self.open {
+                open.add(line);
+            }
+            return Step::Lean;
+        }
+        self.close(report);
+        self.source = 0;
+        Step::Pass
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+/// javac's `A.java:3: error: …`, kotlinc's `e: file:///srv/A.kt:3:4 …` and `e: /srv/A.kt: (3, 4): …`.
+fn parse(text: &str) -> Option<(Level, Location, &str)> {
+    if let Some(found) = colon(text).filter(|each| has_extension(&each.location.path, EXTENSIONS)) {
+        return Some((found.level, found.location, found.message));
+    }
+    let (level, rest) = if let Some(rest) = text.strip_prefix("e: ") {
+        (Level::Error, rest)
+    } else {
+        (Level::Warning, text.strip_prefix("w: ")?)
+    };
+    let rest = rest.strip_prefix("file://").unwrap_or(rest);
+    if let Some((location, message)) =
+        place_at_start(rest).filter(|(place, _)| has_extension(&place.path, EXTENSIONS))
+    {
+        return Some((level, location, message.trim_start_matches([':', ' '])));
+    }
+    let (path, rest) = rest.split_once(": (")?;
+    let (row, rest) = leading_number(rest)?;
+    let (column, rest) = leading_number(rest.strip_prefix(", ")?)?;
+    let location = Location {
+        path: path.to_owned(),
+        line: Some(row),
+        column: Some(column),
+    };
+    Some((level, location, rest.strip_prefix("): ")?))
+}
+
+fn kind(message: &str) -> &str {
+    message
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .map_or("jvm", |(kind, _)| kind)
+}
+
+/// `2 errors`, `1 error`.
+fn counted(text: &str) -> bool {
+    leading_number(text)
+        .is_some_and(|(_, rest)| matches!(rest, " error" | " errors" | " warning" | " warnings"))
+}
+
+impl Jvm {
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            let symbol = finding
+                .explain
+                .iter()
+                .find_map(|quote| quote.text.trim().strip_prefix("symbol:"))
+                .map(|symbol| format!("missing {}", symbol.trim()));
+            let cause = symbol.or_else(|| missing_name(&finding.title));
+            report.fail(finding.because(cause));
+        }
+    }
+}

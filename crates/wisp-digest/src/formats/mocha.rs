@@ -1,0 +1,152 @@
+//! Mocha: `1 failing` and the numbered blocks after it.
+//!
+//! Written from Mocha 10 and 11, spec and dot reporters. The tree above names the same tests without a reason.
+
+use super::jest::own_frame;
+use crate::digest::Kind;
+use crate::line::{Line, leading_number};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "mocha",
+    tools: "mocha, cypress",
+    recognises: "failed tests with their full name, message and first own frame, the sums",
+    version: "Mocha 11",
+    triggers: &[" passing (", " failing", " pending", "    ✔ ", "    ✓ "],
+    reader: || Box::<Mocha>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Mocha {
+    blocks: bool,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    name: Vec<String>,
+    stated: bool,
+}
+
+impl Reader for Mocha {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let body = line.body();
+        if let Some((number, rest)) = leading_number(body).filter(|_| line.indent() == 2) {
+            if let Some(name) = [
+                ("passing", " passing ("),
+                ("failing", " failing"),
+                ("pending", " pending"),
+            ]
+            .iter()
+            .find(|(_, mark)| rest.starts_with(mark))
+            .map(|(name, _)| *name)
+            {
+                return self.sum(name, number, line, report);
+            }
+            if let Some(name) = rest.strip_prefix(") ").filter(|_| self.blocks) {
+                self.close(report);
+                let finding = Finding::new(Kind::Test, name, line).known_as(format!("mocha {}", line.number));
+                self.open = Some(Open {
+                    finding,
+                    name: vec![name.trim_end_matches(':').to_owned()],
+                    stated: false,
+                });
+                return Step::Hold;
+            }
+        }
+        if let Some(open) = &mut self.open {
+            if line.indent() > 2 || line.is_blank() {
+                open.line(line);
+                return Step::Hold;
+            }
+            self.close(report);
+            self.blocks = false;
+        }
+        if self.blocks && line.is_blank() {
+            return Step::Hold;
+        }
+        if body.starts_with("✔ ") || body.starts_with("✓ ") {
+            Step::Lean
+        } else {
+            self.tree(line)
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Mocha {
+    /// Headings of the tree.
+    fn tree(&mut self, line: &Line<'_>) -> Step {
+        if !self.blocks && line.indent() >= 2 && line.indent() <= 20 {
+            Step::Lean
+        } else {
+            Step::Pass
+        }
+    }
+
+    fn sum(&mut self, name: &str, number: u64, line: &Line<'_>, report: &mut Report) -> Step {
+        report.tally("mocha", &[(name, number)], line);
+        match name {
+            "failing" => {
+                report.failed(line);
+                self.blocks = true;
+                Step::Hold
+            }
+            "passing" => {
+                report.succeeded(line);
+                Step::Take
+            }
+            _ => Step::Take,
+        }
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(open) = self.open.take() {
+            report.fail(open.finding);
+        }
+    }
+}
+
+impl Open {
+    /// The rest of the name up to a blank line, then the message and the trace.
+    fn line(&mut self, line: &Line<'_>) {
+        let body = line.body();
+        let named = self.name.last().is_some_and(String::is_empty);
+        if line.is_blank() {
+            if !named {
+                self.name.push(String::new());
+            }
+            return;
+        }
+        if !named && !self.stated {
+            self.name.push(body.trim_end_matches(':').to_owned());
+            return;
+        }
+        if let Some(frame) = body.strip_prefix("at ") {
+            if self.finding.location.is_none() {
+                self.finding.location = own_frame(frame);
+            }
+            return;
+        }
+        if !self.stated {
+            self.stated = true;
+            let name = self
+                .name
+                .iter()
+                .filter(|part| !part.is_empty())
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" › ");
+            self.finding.retitle(&format!("{name}: {body}"));
+            self.finding.subject = Some(name);
+            self.finding.lines = line.span();
+        }
+        self.finding.quote(line);
+    }
+}

@@ -1,0 +1,182 @@
+//! cargo-nextest: `FAIL [ 0.004s] binary test` with the test's output under it.
+//!
+//! Written from nextest 0.9.143. A test tried again counts by its last try; the list after the summary repeats.
+
+use crate::digest::Kind;
+use crate::line::{Line, number_before, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "nextest",
+    tools: "cargo nextest",
+    recognises: "failed, timed out and crashed tests with their panic, the summary",
+    version: "nextest 0.9.143",
+    triggers: &[
+        " FAIL [",
+        " PASS [",
+        " TIMEOUT [",
+        " SIGSEGV [",
+        " SIGABRT [",
+        " SIGKILL [",
+        " Summary [",
+        "error: test run failed",
+        " LEAK [",
+    ],
+    reader: || Box::<Nextest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Nextest {
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    name: String,
+    panicked: bool,
+    in_message: bool,
+}
+
+/// `FAIL [   0.004s] heron::cli test_name`: the mark and the name.
+fn status(text: &str) -> Option<(&str, &str)> {
+    let (mark, rest) = text.trim_start().split_once(" [")?;
+    let (time, name) = rest.split_once("] ")?;
+    let word = mark.rsplit(' ').next().unwrap_or(mark);
+    let known = [
+        "PASS", "FAIL", "TIMEOUT", "LEAK", "SLOW", "FLAKY", "ABORT", "SKIP",
+    ]
+    .contains(&word)
+        || word.starts_with("SIG");
+    (known && time.ends_with('s')).then_some((
+        mark,
+        name.trim()
+            .trim_start_matches(|each: char| {
+                each == '(' || each == ')' || each == '/' || each.is_ascii_digit()
+            })
+            .trim_start(),
+    ))
+}
+
+impl Reader for Nextest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some((mark, name)) = status(line.text) {
+            self.close(report);
+            return self.status(mark, name, line, report);
+        }
+        if line.body().starts_with("Summary [") {
+            self.close(report);
+            self.sum(line, report);
+            return Step::Take;
+        }
+        if line.text == "error: test run failed" {
+            report.cascade(line);
+            return Step::Take;
+        }
+        let Some(open) = &mut self.open else {
+            return Step::Pass;
+        };
+        if line.text.starts_with("────────────") && line.text.chars().all(|each| each == '─')
+        {
+            self.close(report);
+            return Step::Take;
+        }
+        open.line(line);
+        Step::Hold
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Nextest {
+    fn status(&mut self, mark: &str, name: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        let good = ["PASS", "LEAK", "SLOW", "FLAKY", "SKIP"]
+            .iter()
+            .any(|word| mark.ends_with(word))
+            || mark.starts_with("TRY ");
+        if good || report.repeat(&key(name), line.number) {
+            return Step::Take;
+        }
+        let kind = if mark.starts_with("SIG") || mark.starts_with("ABORT") {
+            Kind::Crash
+        } else {
+            Kind::Test
+        };
+        let finding = Finding::new(kind, &format!("{name}: {mark}"), line)
+            .of(name)
+            .known_as(key(name));
+        self.open = Some(Open {
+            finding,
+            name: name.to_owned(),
+            panicked: false,
+            in_message: false,
+        });
+        Step::Hold
+    }
+
+    fn sum(&mut self, line: &Line<'_>, report: &mut Report) {
+        let names = [
+            ("passed", "passed"),
+            ("failed", "failed"),
+            ("timed out", "timed out"),
+            ("skipped", "skipped"),
+            ("flaky", "flaky"),
+        ];
+        let counts: Vec<(&str, u64)> = names
+            .iter()
+            .filter_map(|(name, word)| Some((*name, number_before(line.text, word)?)))
+            .collect();
+        report.set_tally("nextest", &counts, line);
+        if line.text.contains(" failed") || line.text.contains(" timed out") {
+            report.failed(line)
+        } else {
+            report.succeeded(line)
+        }
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(open) = self.open.take() {
+            report.fail(open.finding);
+        }
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("nextest {name}")
+}
+
+impl Open {
+    /// A line of the test's output: its panic is the root.
+    fn line(&mut self, line: &Line<'_>) {
+        let body = line.body();
+        let panic = body
+            .strip_prefix("thread '")
+            .and_then(|rest| rest.split_once("panicked at "));
+        if let Some((_, place)) = panic.filter(|_| !self.panicked) {
+            self.panicked = true;
+            self.in_message = true;
+            self.finding.lines = line.span();
+            self.finding.location = place_at_start(place).map(|(location, _)| location);
+        } else if self.in_message {
+            self.in_message =
+                !(line.is_blank() || body.starts_with("note: ") || body.starts_with("stack backtrace"));
+            if self.in_message {
+                self.message(body, line);
+            }
+        } else if body.starts_with("Error: ") && !self.panicked {
+            self.finding.retitle(&format!("{}: {body}", self.name));
+            self.finding.lines = line.span();
+        }
+    }
+
+    fn message(&mut self, body: &str, line: &Line<'_>) {
+        if self.finding.explain.is_empty() {
+            self.finding.retitle(&format!("{} panicked: {body}", self.name));
+        }
+        self.finding.add(line);
+    }
+}

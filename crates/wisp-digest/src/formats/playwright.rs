@@ -1,0 +1,130 @@
+//! Playwright: `  1) [chromium] › file.spec.ts:10:5 › name ───` and the list at the end.
+//!
+//! Written from Playwright 1.49, list and line reporters.
+
+use super::jest::own_frame;
+use crate::digest::Kind;
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "playwright",
+    tools: "playwright test",
+    recognises: "failed tests with project, message and place, the sums; flaky ones told apart",
+    version: "Playwright 1.49",
+    triggers: &[" › ", "  Error: ", " tests using ", " failed", " passed ("],
+    reader: || Box::<Playwright>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Playwright {
+    running: bool,
+    open: Option<(Finding, String, bool)>,
+    listing: bool,
+}
+
+impl Reader for Playwright {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if text.starts_with("Running ") && text.contains(" tests using ")
+            || text.starts_with("Running ") && text.contains(" test using ")
+        {
+            self.running = true;
+            return Step::Take;
+        }
+        if !self.running {
+            return Step::Pass;
+        }
+        if let Some((name, place)) = header(line) {
+            self.close(report);
+            let mut finding = Finding::new(Kind::Test, &name, line)
+                .of(&name)
+                .known_as(format!("playwright {name}"));
+            finding.location = place;
+            self.open = Some((finding, name, false));
+            return Step::Hold;
+        }
+        if let Some(step) = self.sum(line, report) {
+            return step;
+        }
+        self.inside(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+/// `  1) [chromium] › example.spec.ts:10:5 › get started ─────`.
+fn header(line: &Line<'_>) -> Option<(String, Option<crate::digest::Location>)> {
+    let (_, rest) = leading_number(line.body()).filter(|_| line.indent() == 2)?;
+    let name = rest.strip_prefix(") ")?.trim_end_matches(['─', ' ']).to_owned();
+    let place = name
+        .split(" › ")
+        .find_map(|part| place_at_start(part).map(|(location, _)| location));
+    (name.contains(" › ") && place.is_some()).then_some((name, place))
+}
+
+impl Playwright {
+    fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if self.listing && line.indent() >= 4 {
+            return Step::Hold;
+        }
+        self.listing = false;
+        if let Some((finding, name, stated)) = &mut self.open {
+            if line.is_blank() {
+                return Step::Hold;
+            }
+            if line.indent() >= 4 {
+                explain(line, finding, name, stated);
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        let tree = line.indent() >= 2 && line.text.contains(" › ");
+        if tree { Step::Take } else { Step::Pass }
+    }
+
+    /// `  1 failed`, `  2 passed (6.5s)`, `  1 flaky`.
+    fn sum(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let (number, rest) = leading_number(line.body()).filter(|_| line.indent() == 2)?;
+        let word = rest.trim_start().split(' ').next()?;
+        if !["failed", "passed", "flaky", "skipped", "interrupted"].contains(&word) || !rest.starts_with(' ')
+        {
+            return None;
+        }
+        self.close(report);
+        report.tally("playwright", &[(word, number)], line);
+        match word {
+            "failed" => report.failed(line),
+            "passed" => report.succeeded(line),
+            _ => {}
+        }
+        self.listing = true;
+        Some(Step::Hold)
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some((finding, _, _)) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+fn explain(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool) {
+    let body = line.body();
+    if let Some(frame) = body.strip_prefix("at ") {
+        if let Some(place) = own_frame(frame) {
+            finding.location = Some(place);
+        }
+        return;
+    }
+    if !*stated {
+        *stated = true;
+        finding.lines = line.span();
+        finding.retitle(&format!("{name}: {body}"));
+    }
+    finding.quote(line);
+}

@@ -1,0 +1,175 @@
+//! The Test Anything Protocol, versions 12 to 14, with nested tests.
+//!
+//! Written from TAP 14's specification, node:test's tap reporter and Perl's prove. A parent fails because a
+//! child did; what is marked TODO has not failed.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "tap",
+    tools: "node --test, prove, bats, any TAP producer",
+    recognises: "failed points with their diagnostics, nested tests, TODO and SKIP, a run that bailed out",
+    version: "TAP 14",
+    triggers: &["not ok ", "TAP version ", "ok 1", "Bail out!"],
+    reader: || Box::<Tap>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Tap {
+    on: bool,
+    open: Option<Open>,
+    /// The indentation of the last failed point, while its parents are outstanding.
+    failed_at: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    indent: usize,
+    yaml: bool,
+    message: bool,
+}
+
+impl Reader for Tap {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let body = line.body();
+        if body.starts_with("TAP version ") {
+            self.on = true;
+            return Step::Lean;
+        }
+        if let Some(rest) = body.strip_prefix("not ok ") {
+            self.close(report);
+            self.on = true;
+            self.failed(rest, line, report);
+            return Step::Lean;
+        }
+        if let Some(rest) = body
+            .strip_prefix("ok ")
+            .filter(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+        {
+            self.close(report);
+            self.on = true;
+            let skipped = rest.to_ascii_uppercase().contains("# SKIP");
+            report.tally("tap", &[(if skipped { "skipped" } else { "ok" }, 1)], line);
+            return Step::Lean;
+        }
+        if body.starts_with("Bail out!") {
+            report.failed(line);
+            report.fail(Finding::new(Kind::Test, body, line));
+            return Step::Take;
+        }
+        self.others(body, line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Tap {
+    fn failed(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) {
+        let indent = line.indent();
+        let name = leading_number(rest)
+            .map_or(rest, |(_, name)| name)
+            .trim_start_matches([' ', '-']);
+        if name.to_ascii_uppercase().contains("# TODO") {
+            report.tally("tap", &[("todo", 1)], line);
+            return;
+        }
+        if self.failed_at.is_some_and(|below| below > indent) {
+            self.failed_at = Some(indent).filter(|indent| *indent > 0);
+            report.cascade(line);
+            return;
+        }
+        self.failed_at = Some(indent);
+        report.failed(line);
+        report.tally("tap", &[("not ok", 1)], line);
+        let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+            .of(name)
+            .known_as(format!("tap {}", line.number));
+        self.open = Some(Open {
+            finding,
+            indent,
+            yaml: false,
+            message: false,
+        });
+    }
+
+    /// Diagnostics under a failed point, and the plan and comments around.
+    fn others(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if !self.on {
+            return Step::Pass;
+        }
+        if let Some(open) = &mut self.open {
+            if open.line(body, line) {
+                return Step::Lean;
+            }
+            self.close(report);
+        }
+        let around = body.starts_with('#')
+            || body.starts_with("1..")
+            || line.is_blank()
+            || body == "---"
+            || body == "..."
+            || line.indent() > 0;
+        if around { Step::Lean } else { Step::Pass }
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(open) = self.open.take() {
+            report.fail(open.finding);
+        }
+    }
+}
+
+impl Open {
+    /// A line of the YAML block or a comment. False when it is neither.
+    fn line(&mut self, body: &str, line: &Line<'_>) -> bool {
+        if body == "---" && line.indent() > self.indent {
+            self.yaml = true;
+            return true;
+        }
+        if body == "..." {
+            self.yaml = false;
+            return true;
+        }
+        if !self.yaml && !body.starts_with('#') {
+            return false;
+        }
+        self.finding.quote(line);
+        for key in ["location: ", "at: ", "file: "] {
+            let place = body
+                .strip_prefix(key)
+                .and_then(|rest| place_at_start(rest.trim_matches(['\'', '"'])));
+            if let Some((location, _)) = place {
+                self.finding.location = Some(location);
+            }
+        }
+        if let Some((path, row)) = body
+            .strip_prefix("#   at ")
+            .and_then(|rest| rest.trim_end_matches('.').rsplit_once(" line "))
+        {
+            self.finding.location = Some(Location {
+                path: path.to_owned(),
+                line: row.parse().ok(),
+                column: None,
+            });
+        }
+        let said = ["error: ", "message: "]
+            .iter()
+            .find_map(|key| body.strip_prefix(key));
+        if let Some(said) = said
+            .map(|said| said.trim_matches(['\'', '"']))
+            .filter(|said| !self.message && said.len() > 2)
+        {
+            self.message = true;
+            let name = self.finding.subject.clone().unwrap_or_default();
+            self.finding.retitle(&format!("{name}: {said}"));
+        }
+        true
+    }
+}

@@ -1,0 +1,175 @@
+//! Python's unittest, and Django's test runner, which prints the same.
+//!
+//! Written from Python 3.12 and Django 5. A traceback a passing test logs is not a failure of the run.
+
+use super::python::frame;
+use crate::digest::{Kind, Location};
+use crate::line::{Line, leading_number};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "unittest",
+    tools: "python -m unittest, manage.py test",
+    recognises: "failed tests and errors with the exception and its innermost frame, the sums",
+    version: "Python 3.12",
+    triggers: &["FAIL: ", "ERROR: ", "Ran ", "FAILED (", "OK", ") ... "],
+    reader: || Box::<Unittest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Unittest {
+    open: Option<Open>,
+    ran: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    name: String,
+    frame: Option<Location>,
+    stated: bool,
+}
+
+impl Reader for Unittest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(name) = header(text) {
+            self.close(report);
+            let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+                .of(name)
+                .known_as(format!("unittest {} {name}", line.number));
+            self.open = Some(Open {
+                finding,
+                name: name.to_owned(),
+                frame: None,
+                stated: false,
+            });
+            return Step::Hold;
+        }
+        if let Some((count, rest)) = text
+            .strip_prefix("Ran ")
+            .and_then(leading_number)
+            .filter(|(_, rest)| rest.starts_with(" test") && rest.contains(" in "))
+        {
+            let _ = rest;
+            self.close(report);
+            self.ran = true;
+            report.set_tally("unittest", &[("run", count)], line);
+            return Step::Take;
+        }
+        if std::mem::take(&mut self.ran) && line.is_blank() {
+            self.ran = true;
+            return Step::Take;
+        }
+        if let Some(step) = verdict(line, report) {
+            return step;
+        }
+        self.inside(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+/// `FAIL: test_x (tests.T.test_x)`.
+fn header(text: &str) -> Option<&str> {
+    let rest = text
+        .strip_prefix("FAIL: ")
+        .or_else(|| text.strip_prefix("ERROR: "))?;
+    let (name, module) = rest.split_once(" (")?;
+    let named = !name.contains(' ') && module.contains(')') && module.contains('.')
+        || name == "setUpClass"
+        || name == "tearDownClass";
+    named.then_some(rest)
+}
+
+/// `OK (skipped=1)`, `FAILED (failures=1, errors=1)`, and a verbose run's `… ok`.
+fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
+    let text = line.text;
+    if text == "OK" || (text.starts_with("OK (") && text.contains('=')) {
+        report.succeeded(line);
+        return Some(Step::Take);
+    }
+    if let Some(rest) = text.strip_prefix("FAILED (").filter(|rest| rest.contains('=')) {
+        for part in rest.trim_end_matches(')').split(", ") {
+            if let Some((name, number)) = part.split_once('=') {
+                report.tally("unittest", &[(name, number.parse().unwrap_or(0))], line);
+            }
+        }
+        report.failed(line);
+        report.cascade(line);
+        return Some(Step::Take);
+    }
+    let (name, end) = text.split_once(") ... ")?;
+    let ends = [
+        "ok",
+        "FAIL",
+        "ERROR",
+        "skipped",
+        "expected failure",
+        "unexpected success",
+    ];
+    (name.starts_with("test") && ends.iter().any(|word| end.starts_with(word))).then_some(Step::Take)
+}
+
+impl Unittest {
+    fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let Some(open) = &mut self.open else {
+            return Step::Pass;
+        };
+        if line.text.starts_with("=====") || (line.text.starts_with("-----") && open.stated) {
+            self.close(report);
+            return Step::Take;
+        }
+        open.line(line);
+        Step::Hold
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(open) = self.open.take() {
+            let mut finding = open.finding;
+            finding.location = finding.location.or(open.frame);
+            report.fail(finding);
+        }
+    }
+}
+
+impl Open {
+    /// The frames, the exception, and what follows it.
+    fn line(&mut self, line: &Line<'_>) {
+        if let Some(frame) = frame(line.body()) {
+            let foreign = frame.path.contains("/unittest/")
+                || frame.path.contains("/django/test/")
+                || frame.path.contains("site-packages");
+            if !foreign {
+                self.frame = Some(frame);
+            }
+            return;
+        }
+        let plain = line.indent() == 0
+            && !line.is_blank()
+            && !line.text.starts_with("-----")
+            && !line.text.starts_with("Traceback")
+            && !line.text.starts_with("The above")
+            && !line.text.starts_with("During handling");
+        if plain
+            && (!self.stated
+                || line
+                    .text
+                    .split(':')
+                    .next()
+                    .is_some_and(|name| name.ends_with("Error") || name.ends_with("Exception")))
+        {
+            self.stated = true;
+            self.finding.retitle(&format!("{}: {}", self.name, line.text));
+            self.finding.lines = line.span();
+            self.finding.location = self.frame.take();
+        }
+        if self.stated {
+            self.finding.quote(line);
+        }
+    }
+}
