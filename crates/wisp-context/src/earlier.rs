@@ -9,6 +9,7 @@ mod standing;
 use std::collections::{BTreeSet, HashSet};
 
 use crate::entry::{Content, Entry, EntryId};
+use crate::notes::Note;
 use crate::reference::shorten;
 use crate::text::Text;
 
@@ -76,6 +77,23 @@ pub(crate) struct Line {
     pub(crate) text: Text,
     /// The outputs of the turn, where this line is the one that names them.
     pub(crate) outputs: Vec<EntryId>,
+}
+
+impl Line {
+    /// The line of something the model noted in a turn that left.
+    pub(crate) fn note(note: &Note, prompt: EntryId) -> Self {
+        let text = format!(
+            "(noted by the model) {} {}: {}",
+            note.subject, note.name, note.value
+        );
+        Self {
+            turn: note.turn,
+            entry: prompt,
+            weight: Weight::Order,
+            text: text.into(),
+            outputs: Vec::new(),
+        }
+    }
 }
 
 /// The lines of one turn, in order.

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub const START_RATIO: f64 = 4.0;
 /// The least and the most bytes to a token that are believed.
 pub const RATIO_BOUNDS: (f64, f64) = (1.5, 6.0);
+/// More bytes than a token of any text that is not mere repetition.
+const SPARSEST: u64 = 8;
 /// How much a new report counts against all earlier ones.
 const WEIGHT: f64 = 0.5;
 /// Bytes a request must have for its ratio to say something: below it, the template's fixed frame dominates.
@@ -142,6 +144,20 @@ impl Estimator {
             tokens,
             basis: Basis::SinceReport,
         }
+    }
+
+    /// The fewest tokens a whole request of `bytes` bytes can have counted, given the last report, when `optional` of
+    /// its bytes may not have been rendered; `None` without a report.
+    pub(crate) fn least(&self, bytes: u64, optional: u64) -> Option<u64> {
+        let anchor = self.anchor?;
+        let bytes = (bytes + self.tool_bytes).saturating_sub(optional);
+        Some(if bytes >= anchor.bytes {
+            anchor.tokens + (bytes - anchor.bytes) / SPARSEST
+        } else {
+            anchor
+                .tokens
+                .saturating_sub(whole(exact(anchor.bytes - bytes) / RATIO_BOUNDS.0))
+        })
     }
 
     /// Tokens of `bytes` bytes of text by the ratio alone, rounded up.

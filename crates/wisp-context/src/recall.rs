@@ -115,10 +115,18 @@ impl ThreadRecord {
     fn recall_task(&self) -> Result<Recalled, String> {
         let first = self.turn(1).and_then(|turn| self.entry(turn.prompt));
         let first = first.ok_or("memory: this conversation has no task yet: nothing has been asked")?;
-        let header = format!("the prompt this conversation began with: {}", header(first));
+        let header = format!(
+            "the task, oldest version first, and the prompt this conversation began with: {}",
+            header(first)
+        );
+        let versions = self
+            .tasks
+            .iter()
+            .map(|task| format!("turn {}, {}: {}\n", task.turn, task.time.clock(), task.line()));
+        let text = versions.collect::<String>() + first.text();
         Ok(Recalled {
             header,
-            text: first.text().to_owned(),
+            text,
             entries: vec![first.id],
             kept: None,
         })

@@ -10,6 +10,7 @@ use crate::command::Typed;
 use crate::condense::Condensation;
 use crate::earlier::Earlier;
 use crate::entry::{Content, Entry, EntryId, Origin, Revision};
+use crate::notes::{Note, Task};
 use crate::stamp::Stamp;
 use crate::text::Text;
 use crate::turn::Turn;
@@ -49,6 +50,10 @@ pub struct ThreadRecord {
     pub(crate) rules: Rules,
     /// Commands typed while a turn is open, recorded when it ends.
     pub(crate) waiting: Vec<(Typed, Stamp)>,
+    /// What the model noted, oldest first.
+    pub(crate) notes: Vec<Note>,
+    /// Every version of the task, oldest first.
+    pub(crate) tasks: Vec<Task>,
     /// How often it was saved.
     pub(crate) saves: u64,
     /// Bytes to a token, by model, as learned.
@@ -68,6 +73,8 @@ impl ThreadRecord {
             calls: 0,
             rules: Rules::default(),
             waiting: Vec::new(),
+            notes: Vec::new(),
+            tasks: Vec::new(),
             saves: 0,
             ratios: BTreeMap::new(),
         };

@@ -69,6 +69,7 @@ impl ThreadRecord {
         } else {
             Vec::new()
         };
+        self.refresh_now();
         let prompt = prompt.into();
         let typed = self.waiting_commands(number);
         let asked = size(prompt.len()) + MESSAGE_FRAME + typed.iter().map(|&(_, bytes)| bytes).sum::<u64>();

@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::blocks::Version;
 use crate::condense::Condensation;
 use crate::entry::{Entry, Revision};
+use crate::notes::{Note, Task};
 use crate::record::ThreadRecord;
 use crate::turn::Turn;
 
@@ -68,18 +69,22 @@ enum Line {
     Turn(Turn),
     Condensation(Condensation),
     Block(Version),
+    Note(Note),
+    Task(Task),
     /// The last line: how many stood before it.
     End(usize),
 }
 
 impl Line {
     /// What each line begins with, in the order of the variants.
-    const OPENINGS: [&'static str; 6] = [
+    const OPENINGS: [&'static str; 8] = [
         "{\"store\":",
         "{\"entry\":",
         "{\"turn\":",
         "{\"condensation\":",
         "{\"block\":",
+        "{\"note\":",
+        "{\"task\":",
         "{\"end\":",
     ];
 }
@@ -148,6 +153,8 @@ impl ThreadRecord {
         self.blocks
             .versions()
             .for_each(|version| add(&Named("block", &version)));
+        self.notes.iter().for_each(|note| add(&Named("note", note)));
+        self.tasks.iter().for_each(|task| add(&Named("task", task)));
         write(&mut bytes, &Line::End(lines));
         bytes
     }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimator;
+use crate::message::{Request, size};
 
 /// Share of a calibrated estimate, in percent, below which a count means that something was left out.
 const LEAST_SHARE: u64 = 70;
@@ -17,6 +18,35 @@ pub struct Counts {
     pub prompt: u64,
     /// Tokens generated, when reported.
     pub reply: Option<u64>,
+}
+
+/// A request as far as its counts can be judged by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Bytes of its messages.
+    pub bytes: u64,
+    /// Bytes among them that a template may leave out: what the model thought.
+    pub optional: u64,
+}
+
+impl From<u64> for Sent {
+    /// Messages of so many bytes, none of them thinking.
+    fn from(bytes: u64) -> Self {
+        Self { bytes, optional: 0 }
+    }
+}
+
+impl From<&Request> for Sent {
+    fn from(request: &Request) -> Self {
+        let thinking = request
+            .messages
+            .iter()
+            .filter_map(|message| message.thinking.as_ref());
+        Self {
+            bytes: request.bytes(),
+            optional: thinking.map(|text| size(text.len())).sum(),
+        }
+    }
 }
 
 /// What the counts of one request say.
@@ -36,15 +66,19 @@ pub enum Verdict {
     Shifted,
 }
 
-/// Judges the counts of a request whose messages had `bytes` bytes, sent for a window of `window` tokens. To be
-/// asked before [`Estimator::report`].
-pub fn verdict(estimator: &Estimator, bytes: u64, counts: Counts, window: u64) -> Verdict {
-    let estimated = estimator.estimate(bytes).tokens;
+/// Judges the counts of a request, sent for a window of `window` tokens. To be asked before [`Estimator::report`].
+///
+/// A count well below the estimate says that something was left out only when no text could explain it: prose after
+/// dense data has more bytes to a token than was learned, and thinking may not be rendered at all.
+pub fn verdict(estimator: &Estimator, sent: impl Into<Sent>, counts: Counts, window: u64) -> Verdict {
+    let sent = sent.into();
+    let estimated = estimator.estimate(sent.bytes).tokens;
     let counted = counts.prompt;
     if counted == 0 {
         return Verdict::Whole;
     }
-    let short = estimator.is_calibrated() && counted * 100 < estimated * LEAST_SHARE;
+    let least = estimator.least(sent.bytes, sent.optional);
+    let short = counted * 100 < estimated * LEAST_SHARE && least.is_some_and(|least| counted < least);
     if short || (counted < estimated && is_cut_size(counted, window)) {
         return Verdict::Cut { counted, estimated };
     }
@@ -109,6 +143,27 @@ mod tests {
                 estimated: 1000
             }
         );
+    }
+
+    #[test]
+    fn prose_after_dense_data_and_thinking_that_is_not_rendered_are_no_cut() {
+        let mut estimator = Estimator::default();
+        estimator.report(6000, 3000);
+        // 20,000 bytes at 4.5 bytes to a token: 57 % of the estimate, and whole.
+        assert_eq!(verdict(&estimator, 26_000, counts(7444), 16_384), Verdict::Whole);
+        assert!(matches!(
+            verdict(&estimator, 26_000, counts(3100), 16_384),
+            Verdict::Cut { .. }
+        ));
+        let thought = Sent {
+            bytes: 16_000,
+            optional: 9_800,
+        };
+        assert_eq!(verdict(&estimator, thought, counts(3100), 16_384), Verdict::Whole);
+        assert!(matches!(
+            verdict(&estimator, 16_000, counts(3100), 16_384),
+            Verdict::Cut { .. }
+        ));
     }
 
     #[test]

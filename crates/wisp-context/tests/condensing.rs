@@ -5,9 +5,7 @@ mod common;
 
 use common::{Sim, assert_legal, record, run, stamp, talk, work};
 use proptest::prelude::*;
-use wisp_context::{
-    Action, Estimator, Gauge, Kind, Outcome, Phase, Place, Reason, Step, Target, ThreadRecord,
-};
+use wisp_context::{Action, Estimator, Gauge, Kind, Outcome, Phase, Place, Reason, Step, Target};
 
 /// The most one result may have, as the tool-output budget has it.
 fn budget(window: u64) -> usize {
@@ -387,30 +385,45 @@ fn every_request_of_a_condensed_conversation_composes_again() {
 }
 
 #[test]
-fn ten_thousand_entries_compose_fast_and_dropped_ones_cost_nothing() {
-    let mut record = record();
-    for turn in 0..5000 {
-        record.begin_turn(format!("question {turn}"), stamp());
-        record.record_reply("an answer of a few words", false, stamp());
-        record.end_turn(Outcome::Completed);
+fn what_the_person_asked_last_and_forbade_first_survive_any_target() {
+    let mut sim = Sim::new(8192, 4.0);
+    sim.record.begin_turn(
+        "Find why the tide table is wrong and fix it. Do not touch legacy.c.",
+        stamp(),
+    );
+    run(&mut sim.record, "cat tide.c", "int tide(int h) { return h + 1; }");
+    run(
+        &mut sim.record,
+        "make",
+        &"[output #3, 81,920 bytes kept] make: *** [Makefile:7: tide.o] Error 1\n".repeat(40),
+    );
+    sim.record.record_reply("The offset is wrong.", false, stamp());
+    sim.record.end_turn(Outcome::Completed);
+    sim.record.begin_turn("Then change it to h + 2.", stamp());
+    run(&mut sim.record, "edit tide.c", "tide.c: 1 replacement");
+    let call = wisp_context::NewCall::new("run_command", serde_json::json!({"command": "make test"}));
+    sim.record.record_calls("Running the tests.", vec![call], stamp());
+    for target in [0.0, 0.1, 0.3, 0.6] {
+        sim.target.target = target;
+        sim.condense(Phase::ToolLoop, Reason::Asked);
+        let request = sim.record.request();
+        assert_legal(&request);
+        let prompts: Vec<_> = request
+            .messages
+            .iter()
+            .filter(|message| message.role == wisp_context::Role::User)
+            .collect();
+        assert!(
+            prompts
+                .iter()
+                .any(|message| message.content.ends_with("Then change it to h + 2."))
+        );
+        assert!(
+            prompts
+                .iter()
+                .any(|message| message.content.contains("Do not touch legacy.c."))
+        );
+        assert_eq!(request.messages[0].content, "You are wisp.");
+        assert_eq!(request.messages.last().unwrap().content, wisp_context::NO_RESULT);
     }
-    let fastest = |record: &ThreadRecord| {
-        let time = |_| {
-            let start = std::time::Instant::now();
-            assert!(!record.compose().messages.is_empty());
-            start.elapsed()
-        };
-        (0..5).map(time).min().unwrap()
-    };
-    let whole = fastest(&record);
-    let estimator = Estimator::default();
-    let gauge = Gauge {
-        estimator: &estimator,
-        window: Some(8192),
-        target: Target::default(),
-    };
-    let plan = record.plan(&gauge, Phase::Idle, Reason::Budget).unwrap();
-    record.condense(plan, "event").unwrap();
-    let condensed = fastest(&record);
-    assert!(condensed * 10 < whole, "{condensed:?} of {whole:?}");
 }

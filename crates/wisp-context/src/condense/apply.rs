@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::blocks::Place;
-use crate::earlier;
+use crate::earlier::{self, Line};
 use crate::entry::{Dropped, EntryId};
 use crate::record::ThreadRecord;
 use crate::reference::Referenced;
@@ -48,7 +48,8 @@ impl ThreadRecord {
             .filter_map(|(id, _)| self.entry(*id).and_then(Referenced::of))
             .collect();
         for number in &plan.leaving {
-            self.earlier.extend(earlier::of_turn(self.entries_of(*number)));
+            let lines = self.lines_of(*number);
+            self.earlier.extend(lines);
         }
         if plan.kept_from.index() > from {
             for entry in &mut self.entries[from..plan.kept_from.index()] {
@@ -65,6 +66,16 @@ impl ThreadRecord {
         let done = plan.into_condensation(event, revision, turn);
         self.condensations.push(done.clone());
         Ok((done, referenced))
+    }
+
+    /// The lines turn `number` leaves behind: what the person said, then what the model noted.
+    pub(crate) fn lines_of(&self, number: u32) -> Vec<Line> {
+        let prompt = self.turn(number).map_or(EntryId(1), |turn| turn.prompt);
+        let first = self.notes.partition_point(|note| note.turn < number);
+        let notes = self.notes[first..].iter().take_while(|note| note.turn == number);
+        let mut lines = earlier::of_turn(self.entries_of(number));
+        lines.extend(notes.map(|note| Line::note(note, prompt)));
+        lines
     }
 
     /// The last turn whose lines are in the earlier block, 0 when none is.

@@ -231,8 +231,7 @@ impl<'a> Planner<'a> {
     /// The earlier block for the turns that have left by now.
     fn block(&mut self, room: usize) -> Text {
         for turn in &self.sizes.turns[self.lined..self.dropped] {
-            self.lines
-                .extend(earlier::of_turn(self.record.entries_of(turn.number)));
+            self.lines.extend(self.record.lines_of(turn.number));
         }
         self.lined = self.dropped;
         let through = match self.dropped.checked_sub(1) {

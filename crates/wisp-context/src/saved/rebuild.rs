@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use crate::blocks::{Blocks, Version};
 use crate::condense::Condensation;
-use crate::earlier::{self, Earlier};
+use crate::earlier::Earlier;
 use crate::entry::{Content, Cut, Entry, EntryId, Kind, Origin, Revision};
+use crate::notes::{Note, Task};
 use crate::record::{Rules, ThreadRecord};
 use crate::turn::{Outcome, Turn};
 
@@ -29,6 +30,8 @@ pub(super) struct Parts {
     pub(super) turns: BTreeMap<u32, Turn>,
     pub(super) condensations: Vec<Condensation>,
     pub(super) blocks: Vec<Version>,
+    pub(super) notes: Vec<Note>,
+    pub(super) tasks: Vec<Task>,
     pub(super) ratios: BTreeMap<String, f64>,
     /// The end line was there.
     pub(super) ended: bool,
@@ -65,6 +68,8 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
         calls,
         rules: Rules::default(),
         waiting: Vec::new(),
+        notes: by_turn(parts.notes),
+        tasks: parts.tasks,
         saves: parts.save,
         ratios: parts.ratios,
     };
@@ -243,6 +248,11 @@ fn ordered(mut read: Vec<Condensation>, entries: &[Entry]) -> Vec<Condensation> 
     read
 }
 
+fn by_turn(mut notes: Vec<Note>) -> Vec<Note> {
+    notes.sort_by_key(|note| note.turn);
+    notes
+}
+
 fn blocks(mut read: Vec<Version>) -> Blocks {
     read.sort_by_key(|version| version.revision);
     let mut blocks = Blocks::default();
@@ -257,7 +267,8 @@ impl ThreadRecord {
     fn settle(&mut self) {
         let through = self.earlier_through();
         for number in 1..=through.min(self.turn_count()) {
-            self.earlier.extend(earlier::of_turn(self.entries_of(number)));
+            let lines = self.lines_of(number);
+            self.earlier.extend(lines);
         }
         if self.open_turn().is_some() {
             self.end_turn(Outcome::Interrupted);

@@ -53,7 +53,9 @@ impl Read {
             Line::Block(version) if !parts.blocks.contains(&version) => {
                 parts.blocks.push(version);
             }
-            Line::Condensation(_) | Line::Block(_) => {}
+            Line::Note(note) if !parts.notes.contains(&note) => parts.notes.push(note),
+            Line::Task(task) if parts.tasks.last() != Some(&task) => parts.tasks.push(task),
+            Line::Condensation(_) | Line::Block(_) | Line::Note(_) | Line::Task(_) => {}
             Line::End(_) => parts.ended = true,
         }
     }

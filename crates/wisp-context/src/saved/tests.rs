@@ -246,6 +246,41 @@ fn a_turn_that_was_open_is_interrupted() {
 }
 
 #[test]
+fn notes_and_tasks_come_back_and_outlive_their_turns() {
+    let mut record = record();
+    record.note("entity codename = BLUE HERON", Time::utc(5)).unwrap();
+    record
+        .set_task("port it", crate::notes::Author::Person, Time::utc(6))
+        .unwrap();
+    for turn in 0..3 {
+        record.begin_turn(format!("more {turn}"), Stamp::default());
+        record.end_turn(Outcome::Completed);
+    }
+    let files = record.save();
+    let mut loaded = load(&files.transcript, &files.store).unwrap().record;
+    assert_eq!((loaded.notes(), loaded.tasks()), (record.notes(), record.tasks()));
+    let estimator = crate::estimate::Estimator::default();
+    let target = crate::target::Target {
+        target: 0.0,
+        ..Default::default()
+    };
+    let gauge = crate::target::Gauge {
+        estimator: &estimator,
+        window: Some(8192),
+        target,
+    };
+    let plan = loaded
+        .plan(&gauge, crate::target::Phase::Idle, crate::condense::Reason::Asked)
+        .unwrap();
+    loaded.condense(plan, "event").unwrap();
+    let first = loaded.compose().messages[1].content.clone();
+    assert!(
+        first.contains("\n- turn 8, entry 37: (noted by the model) entity codename: BLUE HERON"),
+        "{first}"
+    );
+}
+
+#[test]
 fn saves_are_numbered_and_the_ratio_is_kept() {
     let mut record = record();
     record.set_ratio("granite4.1:8b", 3.5);
