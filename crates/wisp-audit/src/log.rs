@@ -216,6 +216,7 @@ fn details_of(damage: Damage) -> Value {
     details
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::fs::File;

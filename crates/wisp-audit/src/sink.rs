@@ -222,6 +222,7 @@ fn last_whole(file: &File, len: u64, session: &str) -> io::Result<(End, u64)> {
     Ok((End::start(session), 0))
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 impl Sink {
     /// Writes to another file from now on, as when the disk changes its mind. Returns the one before.

@@ -171,6 +171,7 @@ mod tests {
         assert_eq!((kept(&output), output.gap()), (numbered(0..22), None));
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_disk_that_was_full_from_the_start_leaves_head_and_tail() {
         let mut capture = Capture::new(10, None);

@@ -107,6 +107,7 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 impl SpillFile {
     /// A file on a disk that is full.

@@ -91,7 +91,7 @@ async fn what_ignores_being_asked_is_killed_two_seconds_later() {
     assert!(matches!(outcome.ending, Ending::TimedOut { .. }));
     assert_eq!(text(&outcome.stdout), "on\n");
     let took = outcome.duration.as_secs_f64();
-    assert!((2.2..3.2).contains(&took), "{took}");
+    assert!((2.2..5.0).contains(&took), "{took}");
     assert_none_left(&outcome);
 }
 
@@ -101,7 +101,7 @@ async fn a_grandchild_that_ignores_being_asked_goes_with_the_rest() {
     spec.timeout = Some(Duration::from_millis(200));
     let outcome = run(spec).await.unwrap();
     let took = outcome.duration.as_secs_f64();
-    assert!((2.2..3.9).contains(&took), "{took}");
+    assert!((2.2..5.0).contains(&took), "{took}");
     assert!(
         outcome.left_behind.iter().all(|process| process.ended),
         "{outcome:?}"
