@@ -4,7 +4,8 @@
 //! substitutions, here-documents, `sh -c`, `eval` and wrappers such as `env` and `xargs`; what it cannot read with
 //! certainty is taken for dangerous. [`Policy`] refuses; [`risk`] gives a [`Level`] with reasons by the tables in
 //! `assets/`, where what nothing is known about is moderate. [`Gate::decide`] puts these together with what the
-//! person has allowed already ([`Approvals`]) into a [`Decision`]. Everything here is a function of its inputs: the
+//! person has allowed already ([`Approvals`]) into a [`Decision`]. [`secrets`] finds credentials in text and masks them.
+//! Everything here is a function of its inputs: the
 //! caller runs the commands, asks the person, finds out where a path leads, and passes the time.
 //!
 //! ```
@@ -29,6 +30,8 @@ mod policy;
 mod refusal;
 mod risk;
 mod rules;
+pub mod secrets;
+mod shapes;
 mod split;
 mod store;
 mod tree;
