@@ -104,8 +104,7 @@ fn small(output: &Output<'_>, context: &Context<'_>) -> Option<String> {
         sections: &held.sections,
         lines: held.lines,
     };
-    let fitted = fit::fit(whole, context.budget, &Telling::default()).ok()?;
-    fitted.is_whole().then_some(fitted.text)
+    fit::shown_whole(whole, context.budget).ok().flatten()
 }
 
 fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> {
@@ -145,8 +144,11 @@ fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> io::Resu
         command: context.command,
         ..Telling::default()
     };
-    if fit::fits(whole, context.budget)? {
-        return fit::fit(whole, context.budget, &telling);
+    if let Some(text) = fit::shown_whole(whole, context.budget)? {
+        return Ok(Fitted {
+            text,
+            held: Vec::new(),
+        });
     }
     telling.signals = Signals {
         exit: context.about.exit.clone(),
@@ -154,7 +156,7 @@ fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> io::Resu
             .first_error
             .and_then(|find| find(&mut readable(whole.content))),
     };
-    fit::fit(whole, context.budget, &telling)
+    fit::reduced(whole, context.budget, &telling)
 }
 
 /// The content up to what is missing, so that line numbers are true.

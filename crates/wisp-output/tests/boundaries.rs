@@ -240,6 +240,7 @@ fn without_memory_the_note_names_no_tool_and_a_cut_is_never_called_whole() {
         bytes: 1_056_964_608,
         lines: 16_515_072,
         ceiling: 16 << 20,
+        passed: true,
     });
     let keeping = Keeping::Kept {
         id: "3f9a2c1b".into(),

@@ -4,26 +4,26 @@
 
 mod support;
 
+use proptest::prelude::*;
 use support::keeping::kept;
-use wisp_output::{Output, Piece, Stream};
+use wisp_output::{Output, Piece, Record, Stream};
 
 const MIB: usize = 1 << 20;
 
 /// The counts that the line in the stored file states: lines, bytes, and where that line is.
 fn stated_gap(bytes: &[u8]) -> (u64, u64, usize) {
-    let text = String::from_utf8_lossy(bytes);
-    let line = text
-        .lines()
-        .find(|line| line.contains("not kept: past the ceiling"))
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+    let line = lines
+        .find(|line| line.starts_with("[… ") && line.contains(" not kept: "))
         .unwrap();
     let rest = line.strip_prefix("[… ").unwrap();
     let (lines, rest) = rest.split_once(" line").unwrap();
-    let bytes_text = rest.split_once(", ").unwrap().1.split_once(" byte").unwrap().0;
-    (
-        support::number(lines),
-        support::number(bytes_text),
-        text.find(line).unwrap(),
-    )
+    let stated = rest.split_once(", ").unwrap().1.split_once(" byte").unwrap().0;
+    let at = bytes
+        .windows(line.len())
+        .position(|window| window == line.as_bytes())
+        .unwrap();
+    (support::number(lines), support::number(stated), at)
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn the_end_survives_the_ceiling_whatever_the_lines_are() {
 #[test]
 fn what_the_runner_could_not_keep_is_counted_with_the_rest() {
     let (head, tail) = (
-        b"first\nsecond\n".repeat(100),
-        b"last but one\nlast\n".repeat(100),
+        b"first\nsecond\n".repeat(300),
+        b"last but one\nlast\n".repeat(300),
     );
     let pieces = || {
         vec![
@@ -129,7 +129,7 @@ fn what_the_runner_could_not_keep_is_counted_with_the_rest() {
     };
     let total = (head.len() + tail.len()) as u64 + 5_000_000;
     let stream = || {
-        Stream::ends(Some("stdout"), (head.as_slice(), tail.as_slice()), total, 40_400).with_pieces(pieces())
+        Stream::ends(Some("stdout"), (head.as_slice(), tail.as_slice()), total, 41_200).with_pieces(pieces())
     };
     let home = tempfile::tempdir().unwrap();
     let (presented, bytes) = kept(
@@ -139,11 +139,18 @@ fn what_the_runner_could_not_keep_is_counted_with_the_rest() {
     );
     let (lines, dropped, at) = stated_gap(&bytes);
     assert_eq!((lines, dropped), (40_000, 5_000_000));
+    let said = "bytes not kept: they could not be written as they came …]\n";
+    assert!(String::from_utf8_lossy(&bytes).contains(said));
+    assert!(
+        presented
+            .text
+            .contains("(5,000,000 bytes), which could not be written as they came and were not kept")
+    );
     let expected = [b"exit status: 0\nstdout:\n".as_slice(), &head].concat();
     assert!(bytes[..at] == expected, "the head stays as the runner placed it");
     assert!(bytes.ends_with(&tail) && bytes[at..].len() < tail.len() + 100);
     let record = presented.kept.unwrap().record;
-    assert_eq!((record.total_bytes, record.total_lines), (total + 23, 40_402));
+    assert_eq!((record.total_bytes, record.total_lines), (total + 23, 41_202));
     assert_eq!(record.sections[0].line, 3);
 }
 
@@ -169,4 +176,52 @@ fn both_streams_survive_a_ceiling_that_one_alone_would_use_up() {
         "{}",
         presented.text
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_output_under_any_ceiling_is_whole_or_truly_counted(
+        output in support::output(150),
+        ceiling in 4_200..60_000u64,
+        both: bool,
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let mut streams = vec![Stream::whole(Some("stdout"), &output)];
+        if both {
+            streams.push(Stream::whole(Some("stderr"), b"one error\n".as_slice()));
+        }
+        let (presented, bytes) = kept(home.path(), Output::command("exit status: 0", streams, ""), ceiling);
+        let Some(record) = presented.kept.map(|kept| kept.record) else { return Ok(()) };
+        prop_assert!(record.bytes <= ceiling);
+        prop_assert_eq!(record.cut, record.dropped_bytes > 0);
+        prop_assert!(record.cut || record.total_bytes == record.bytes);
+        if record.cut {
+            check_stream(&output, &bytes, &record);
+        }
+    }
+}
+
+/// Holds the first stream of a cut file against what the command wrote on it.
+fn check_stream(output: &[u8], bytes: &[u8], record: &Record) {
+    let part = &record.sections[0];
+    let stream = &bytes[usize::try_from(part.from).unwrap()..usize::try_from(part.end()).unwrap()];
+    let (lines, dropped, at) = stated_gap(stream);
+    let line_end = at + stream[at..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (head, tail) = (&stream[..at], &stream[line_end..]);
+    let head = if output.starts_with(head) {
+        head
+    } else {
+        head.strip_suffix(b"\n").unwrap()
+    };
+    assert!(output.starts_with(head) && output.ends_with(tail));
+    let lost = &output[head.len()..output.len() - tail.len()];
+    assert_eq!(
+        (dropped, record.dropped_bytes),
+        (lost.len() as u64, lost.len() as u64)
+    );
+    assert_eq!(lines, support::line_of(lost, lost.len() as u64) - 1);
+    let gap = (stream.len() - head.len() - tail.len()) as u64;
+    assert_eq!(record.total_bytes, record.bytes + dropped - gap);
 }

@@ -38,6 +38,7 @@ fn a_recall_is_read_in_many_spellings() {
         "recall output=3f9a2c1b at line 44",
         "recall the output 3f9a2c1b from 44",
         "recall output '3f9a2c1b' from offset 44",
+        "recall 3f9a2c1b from line 44",
     ] {
         assert_eq!(read(text), recalled(Filter::All, 44), "{text}");
     }

@@ -101,15 +101,27 @@ impl Cleaner {
         }
     }
 
-    /// Reads text: at once when it has nothing to obey and nothing to overwrite.
+    /// Reads text: at once when it has nothing to obey but carriage returns.
     fn read(&mut self, text: &str) {
-        let overwrites = self.returned || self.back > 0;
-        if self.state == State::Text && !overwrites && glyph::is_plain(text) {
-            return self.out.push_str(text);
+        if self.state == State::Text && glyph::is_plain_but_for(text, b'\r') {
+            return self.read_frames(text);
         }
         for ch in text.chars() {
             self.step(ch);
         }
+    }
+
+    /// Reads plain frames parted by carriage returns, of which only the last with anything in it is seen.
+    fn read_frames(&mut self, text: &str) {
+        let body = text.trim_end_matches('\r');
+        let last = body.rfind('\r').map_or(0, |at| at + 1);
+        self.returned |= last > 0;
+        let mut frame = body[last..].chars();
+        if self.returned || self.back > 0 {
+            frame.by_ref().take(1).for_each(|ch| self.put(ch));
+        }
+        self.out.push_str(frame.as_str());
+        self.returned |= body.len() < text.len();
     }
 
     /// Ends the line and returns its last state, ready for the next line.

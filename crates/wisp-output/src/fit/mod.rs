@@ -102,10 +102,15 @@ pub fn fit(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fit
             held: Vec::new(),
         });
     }
+    reduced(whole, budget, telling)
+}
+
+/// Fits an output that [`shown_whole`] has found not to fit.
+pub(crate) fn reduced(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fitted> {
     room::reduced(whole, budget, telling)
 }
 
-/// Whether `whole` would be shown whole within `budget`.
-pub fn fits(whole: Whole<'_>, budget: usize) -> io::Result<bool> {
-    Ok(whole::cleaned(whole, budget)?.is_some())
+/// The text of `whole` when it fits `budget` as it is; `None` when something has to be held back, or is missing.
+pub fn shown_whole(whole: Whole<'_>, budget: usize) -> io::Result<Option<String>> {
+    whole::cleaned(whole, budget)
 }

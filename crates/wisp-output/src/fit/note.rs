@@ -60,6 +60,8 @@ pub struct Cut {
     pub lines: u64,
     /// The ceiling, in bytes.
     pub ceiling: u64,
+    /// Whether the output was longer than the ceiling, which is then why; else it could not be written as it came.
+    pub passed: bool,
 }
 
 /// How much a note says, from most to least.
@@ -184,10 +186,10 @@ fn keeping(held: &[HeldBack], telling: &Telling, tier: Tier) -> Vec<String> {
     let kept = match cut {
         None => format!("the whole output is kept {whom}as output {id} ({count})"),
         Some(cut) => format!(
-            "the output is kept {whom}as output {id} ({count}) but for {} ({}), which passed the ceiling of {} and were not kept",
+            "the output is kept {whom}as output {id} ({count}) but for {} ({}), {}",
             counted(cut.lines, "line"),
             counted(cut.bytes, "byte"),
-            size(cut.ceiling)
+            why_cut(*cut)
         ),
     };
     let mut clauses = vec![kept];
@@ -200,6 +202,17 @@ fn keeping(held: &[HeldBack], telling: &Telling, tier: Tier) -> Vec<String> {
         ));
     }
     clauses
+}
+
+/// Why a part of the output is not in its file.
+fn why_cut(cut: Cut) -> String {
+    if cut.passed {
+        return format!(
+            "which passed the ceiling of {} and were not kept",
+            size(cut.ceiling)
+        );
+    }
+    "which could not be written as they came and were not kept".to_owned()
 }
 
 /// The four requests of `memory` that read a stored output.

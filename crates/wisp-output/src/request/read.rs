@@ -2,6 +2,8 @@
 
 use crate::recall::{Filter, Start};
 
+use wisp_host::ids::SHOWN_DIGITS;
+
 use super::clause::{first_word, id, number, range, shortened, unquoted};
 use super::{Request, Row, Target};
 
@@ -55,6 +57,9 @@ fn target(rest: &str) -> Result<(Target, &str), String> {
             Some(entry) if entry > 0 => Ok((Target::Entry(entry), left)),
             _ => Err(format!("`{}` is not the number of an entry", shortened(word))),
         },
+        noun if noun.len() >= SHOWN_DIGITS && id(noun).is_some() => {
+            Ok((Target::Output(noun.to_owned()), after))
+        }
         "" => Err("the request does not say which output".to_owned()),
         noun => Err(format!(
             "`{}` is neither `output ID` nor `entry N`",

@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::amount::{counted, size};
 use crate::clean::incomplete_suffix;
 
-/// How far a cut is moved to reach a line's end, in bytes.
+/// How far a cut is moved, at most, to reach a line's end, in bytes; and no further than a sixteenth of the room.
 const NEAR: u64 = 64 * 1024;
 
 /// Room for the line between head and tail: its two numbers have at most 26 digits and commas each.
@@ -77,6 +77,11 @@ impl<'f> Bounded<'f> {
             head_newlines: 0,
             ring: None,
         }
+    }
+
+    /// How far a cut is moved to reach a line's end.
+    fn near(&self) -> u64 {
+        NEAR.min(self.limit / 16)
     }
 
     fn three_quarters(&self) -> u64 {
@@ -158,7 +163,7 @@ impl<'f> Bounded<'f> {
             self.head_end(ring.start)?
         };
         let room = self.limit.saturating_sub(head + GAP_LINE);
-        let tail = ring.straightened(self.file, self.base, room, spare()?)?;
+        let tail = ring.straightened((self.file, self.base), room, self.near(), spare()?)?;
         written.dropped_bytes = self.total - head - tail.bytes;
         written.dropped_newlines = self.newlines - self.head_newlines - tail.newlines;
         written.end = self.put_tail(head, &tail, written)?;
@@ -167,7 +172,7 @@ impl<'f> Bounded<'f> {
 
     /// Where the head ends: after the last newline near `start`, or before a character cut there.
     fn head_end(&self, start: u64) -> io::Result<u64> {
-        let from = start.saturating_sub(NEAR);
+        let from = start.saturating_sub(self.near());
         let mut near = vec![0; usize::try_from(start - from).expect("64 KiB fit memory")];
         self.file.read_exact_at(&mut near, self.base + from)?;
         Ok(match memrchr(b'\n', &near) {
@@ -185,7 +190,10 @@ impl<'f> Bounded<'f> {
             self.file.read_exact_at(&mut last, at - 1)?;
         }
         let newline = if last == *b"\n" { "" } else { "\n" };
-        let gap = format!("{newline}{}\n", gap_line(written, self.ceiling));
+        let gap = format!(
+            "{newline}{}\n",
+            gap_line(written, (self.total > self.limit).then_some(self.ceiling))
+        );
         self.file.write_all_at(gap.as_bytes(), at)?;
         at += gap.len() as u64;
         copy(&tail.file, 0, self.file, at, tail.bytes)?;
@@ -194,15 +202,14 @@ impl<'f> Bounded<'f> {
 }
 
 /// The line in the stored file where bytes are not kept.
-fn gap_line(written: Written, ceiling: u64) -> String {
-    let (lines, bytes) = (
-        counted(written.dropped_newlines, "line"),
-        counted(written.dropped_bytes, "byte"),
+fn gap_line(written: Written, passed: Option<u64>) -> String {
+    let lines = counted(written.dropped_newlines, "line");
+    let bytes = counted(written.dropped_bytes, "byte");
+    let why = passed.map_or_else(
+        || "they could not be written as they came".to_owned(),
+        |ceiling| format!("past the ceiling of {}", size(ceiling)),
     );
-    format!(
-        "[… {lines}, {bytes} not kept: past the ceiling of {} …]",
-        size(ceiling)
-    )
+    format!("[… {lines}, {bytes} not kept: {why} …]")
 }
 
 /// The straightened last part of a stream, in a file of its own.
@@ -231,7 +238,7 @@ impl Ring {
     }
 
     /// Copies the ring's last `room` bytes, from a line's start on, into `into` in order.
-    fn straightened(&self, file: &File, base: u64, room: u64, into: File) -> io::Result<Tail> {
+    fn straightened(&self, (file, base): (&File, u64), room: u64, near: u64, into: File) -> io::Result<Tail> {
         let held = self.written.min(self.room);
         let oldest = if self.written > self.room {
             self.written % self.room
@@ -244,7 +251,11 @@ impl Ring {
         copy(file, from, &into, to_end, held - to_end)?;
         let skip = held.saturating_sub(room);
         let whole = self.placed && skip == 0 && self.written <= self.room;
-        let skip = if whole { 0 } else { line_start(&into, skip, held)? };
+        let skip = if whole {
+            0
+        } else {
+            line_start(&into, skip, (skip + near).min(held), held)?
+        };
         let bytes = held - skip;
         copy_down(&into, skip, bytes)?;
         let newlines = newlines(&into, bytes)?;
@@ -256,9 +267,9 @@ impl Ring {
     }
 }
 
-/// The first line's start after `from`, if one is near and something follows it; else the next character's.
-fn line_start(file: &File, from: u64, end: u64) -> io::Result<u64> {
-    let mut near = vec![0; usize::try_from((end - from).min(NEAR)).expect("64 KiB fit memory")];
+/// The first line's start in `from..to`, if something follows it before `end`; else the next character's.
+fn line_start(file: &File, from: u64, to: u64, end: u64) -> io::Result<u64> {
+    let mut near = vec![0; usize::try_from(to - from).expect("64 KiB fit memory")];
     file.read_exact_at(&mut near, from)?;
     let found = memchr(b'\n', &near).map(|newline| from + newline as u64 + 1);
     Ok(found.filter(|start| *start < end).unwrap_or_else(|| {

@@ -84,6 +84,7 @@ impl Record {
             bytes: self.dropped_bytes,
             lines: self.dropped_lines,
             ceiling: self.ceiling,
+            passed: self.total_bytes > self.ceiling,
         })
     }
 }
