@@ -2,7 +2,7 @@
 
 use crate::entry::EntryId;
 use crate::output::Status;
-use crate::reference::edges;
+use crate::reference::{NOT_RUN_AGAIN, edges};
 use crate::text::Text;
 
 /// Bytes of output a notice carries inline; one more and it carries the first and last lines.
@@ -59,7 +59,7 @@ fn how(id: EntryId, memory: bool) -> String {
     if memory {
         format!("its output is not repeated; to see it: memory \"recall entry {id}\"")
     } else {
-        "its output is not repeated; do not run it again to see it".to_owned()
+        NOT_RUN_AGAIN.to_owned()
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn without_memory_no_tool_is_named() {
         let text = notice(&typed(&"line\n".repeat(100)), EntryId(7), false);
-        assert!(text.contains("do not run it again to see it]"));
+        assert!(text.contains("do not run the command again to see it]"));
         assert!(!text.contains("memory"));
     }
 }

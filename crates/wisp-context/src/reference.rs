@@ -17,6 +17,11 @@ const LINE_CHARS: usize = 100;
 /// Most characters of the arguments.
 const ARGUMENT_CHARS: usize = 200;
 
+/// The tool whose calls are commands.
+const COMMAND_TOOL: &str = "run_command";
+/// What is said of a command's output that the model has no tool to see again.
+pub(crate) const NOT_RUN_AGAIN: &str = "its output is not repeated; do not run the command again to see it";
+
 /// An output that became a reference; audited as `context.reference`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Referenced {
@@ -104,8 +109,10 @@ fn how(id: EntryId, output: &Output, memory: bool) -> String {
         format!("to see it: memory \"recall entry {id}\"")
     } else if output.reads_only {
         "call it again to see it".to_owned()
+    } else if output.tool == COMMAND_TOOL {
+        NOT_RUN_AGAIN.to_owned()
     } else {
-        "its output is not repeated; do not run it again to see it".to_owned()
+        "its output is not repeated; do not call it again to see it".to_owned()
     }
 }
 
@@ -156,28 +163,30 @@ fn is_frame(line: &str) -> bool {
         "[no newline at the end of the file]",
         "",
     ];
-    const BEGIN: [&str; 6] = [
+    const BEGIN: [&str; 10] = [
         "exit status: ",
         "exit status ",
         "[more: ",
+        "[line ",
         "held back: ",
         "[timed out",
         "timed out after ",
+        "killed by signal ",
+        "interrupted by the person after ",
+        "not all of the output could be kept: ",
     ];
     let line = line.trim();
     WHOLE.contains(&line) || BEGIN.iter().any(|begin| line.starts_with(begin))
 }
 
-/// The offset `read_file` says to go on from.
+/// Where `read_file` says to go on from: an offset, with a column inside a long line.
 fn next_offset(text: &str) -> Option<&str> {
-    let line = text
-        .lines()
-        .rev()
-        .take(3)
-        .find(|line| line.starts_with("[more: "))?;
-    let (_, offset) = line.rsplit_once("offset ")?;
-    let digits = offset.trim_end_matches(']');
-    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+    let hint = |line: &&str| line.starts_with("[more: ") || line.starts_with("[line ");
+    let line = text.lines().rev().take(3).find(hint)?;
+    let (_, offset) = line.rsplit_once("call again with offset ")?;
+    let offset = offset.strip_suffix(']')?;
+    let plain = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b' ';
+    (offset.starts_with(|digit: char| digit.is_ascii_digit()) && offset.bytes().all(plain)).then_some(offset)
 }
 
 /// At most `chars` characters of the first line of `text`, ending in `…` when something was left out.

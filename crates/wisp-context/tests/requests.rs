@@ -76,7 +76,7 @@ fn the_hint_fits_what_the_model_has() {
         (
             false,
             false,
-            "its output is not repeated; do not run it again to see it]",
+            "its output is not repeated; do not call it again to see it]",
         ),
     ] {
         let mut record = record().with_rules(Rules {
@@ -102,6 +102,66 @@ fn the_hint_fits_what_the_model_has() {
         assert!(content.ends_with("\npaging: more from offset 101"), "{content}");
         assert!(content.contains("last line: 12\tline of text\n"), "{content}");
     }
+}
+
+#[test]
+fn a_command_is_never_run_again_to_see_what_it_printed() {
+    let mut record = record().with_rules(Rules {
+        memory: false,
+        ..Rules::default()
+    });
+    let output = format!(
+        "killed by signal 9 (SIGKILL)\nstdout:\nfirst\n{}\nlast\nheld back: a lot",
+        "x\n".repeat(400)
+    );
+    work(&mut record, "build it", &output, "built");
+    record.begin_turn("and now?", stamp());
+    let content = record.compose().messages[3].content.clone();
+    assert!(
+        content.contains("; its output is not repeated; do not run the command again to see it]\n"),
+        "{content}"
+    );
+    assert!(
+        content.ends_with("\nfirst line: first\nlast line: last"),
+        "{content}"
+    );
+}
+
+#[test]
+fn a_page_inside_a_long_line_says_where_it_goes_on() {
+    let mut record = record();
+    record.begin_turn("look", stamp());
+    let calls = record
+        .record_calls("", vec![NewCall::new("read_file", json!({"path": "a"}))], stamp())
+        .1;
+    let shown = format!(
+        "7\t{}\n[line 7 has 9000 bytes, 1–4000 shown: call again with offset 7 and column 4001]",
+        "long ".repeat(800)
+    );
+    record.record_output(Arrival::new(&calls[0].id, "read_file", shown), stamp());
+    record.begin_turn("next", stamp());
+    let content = record.compose().messages[3].content.clone();
+    assert!(
+        content.ends_with("\npaging: more from offset 7 and column 4001"),
+        "{content}"
+    );
+}
+
+#[test]
+fn a_line_next_to_what_was_held_back_is_marked() {
+    let mut record = record();
+    let output = format!(
+        "{}\n[… 90 lines (1 KiB) held back …]\nthe end\nheld back: stdout lines 2–91",
+        "x".repeat(700)
+    );
+    work(&mut record, "build it", &output, "built");
+    record.begin_turn("and now?", stamp());
+    let content = record.compose().messages[3].content.clone();
+    assert!(
+        content.contains(&format!("\nfirst line: {}…\n", "x".repeat(99))),
+        "{content}"
+    );
+    assert!(content.ends_with("\nlast line: the end…"), "{content}");
 }
 
 #[test]
