@@ -24,6 +24,8 @@ pub struct Estimate {
     pub tokens: u64,
     /// How they are known.
     pub basis: Basis,
+    /// How many of them are told from bytes alone, not from a report: text the server has not counted yet.
+    pub uncounted: u64,
 }
 
 /// How a figure is known.
@@ -120,19 +122,23 @@ impl Estimator {
     pub fn estimate(&self, bytes: u64) -> Estimate {
         let bytes = bytes + self.tool_bytes;
         let Some(anchor) = self.anchor else {
+            let tokens = self.tokens(bytes);
             return Estimate {
-                tokens: self.tokens(bytes),
+                tokens,
                 basis: Basis::Bytes,
+                uncounted: tokens,
             };
         };
         if anchor.bytes == bytes {
             return Estimate {
                 tokens: anchor.tokens,
                 basis: Basis::Reported,
+                uncounted: 0,
             };
         }
+        let changed = self.tokens(bytes.abs_diff(anchor.bytes));
         let tokens = if bytes > anchor.bytes {
-            anchor.tokens + self.tokens(bytes - anchor.bytes)
+            anchor.tokens + changed
         } else {
             let least = whole(exact(bytes) / RATIO_BOUNDS.1);
             anchor
@@ -143,6 +149,7 @@ impl Estimator {
         Estimate {
             tokens,
             basis: Basis::SinceReport,
+            uncounted: changed,
         }
     }
 
@@ -238,7 +245,8 @@ mod tests {
             estimator.estimate(4001),
             Estimate {
                 tokens: 1001,
-                basis: Basis::Bytes
+                basis: Basis::Bytes,
+                uncounted: 1001
             }
         );
         estimator.set_tool_bytes(400);
@@ -253,14 +261,16 @@ mod tests {
             estimator.estimate(4000),
             Estimate {
                 tokens: 1000,
-                basis: Basis::Reported
+                basis: Basis::Reported,
+                uncounted: 0
             }
         );
         assert_eq!(
             estimator.estimate(4400),
             Estimate {
                 tokens: 1100,
-                basis: Basis::SinceReport
+                basis: Basis::SinceReport,
+                uncounted: 100
             }
         );
         // What references saved since comes off.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::condense::Plan;
-use crate::estimate::Basis;
+use crate::estimate::{Basis, Estimate};
 use crate::record::ThreadRecord;
 use crate::target::{Gauge, Phase};
 
@@ -13,6 +13,12 @@ const RESERVE: u64 = 256;
 /// Tokens of a window that no prompt may use: 256, or an eighth of a window so small that 256 would be more.
 pub fn reserve(window: u64) -> u64 {
     RESERVE.min(window / 8)
+}
+
+/// Whether a request with this estimate fits a window, `expected` tokens more and the reserve included. Text the
+/// server has not counted yet is allowed to have an eighth more tokens than estimated.
+pub(crate) fn fits(estimate: Estimate, expected: u64, window: u64) -> bool {
+    estimate.tokens + estimate.uncounted / 8 + expected + reserve(window) <= window
 }
 
 /// What is done about a request.

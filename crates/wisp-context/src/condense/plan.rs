@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::earlier::{self, Frame, Line, SQUEEZED_BYTES};
 use crate::entry::{EntryId, Revision};
 use crate::message::{MESSAGE_FRAME, size};
-use crate::pressure::reserve;
+use crate::pressure::fits;
 use crate::record::ThreadRecord;
 use crate::target::{Gauge, Phase};
 use crate::text::Text;
@@ -287,7 +287,11 @@ impl<'a> Planner<'a> {
     }
 
     fn fits(&self) -> bool {
-        self.tokens() + self.expected + reserve(self.window) <= self.window
+        fits(
+            self.gauge.estimator.estimate(self.bytes()),
+            self.expected,
+            self.window,
+        )
     }
 
     fn kept_from(&self) -> EntryId {
