@@ -142,6 +142,11 @@ fn check(presented: &Presented, budget: usize) {
         (kept.record.bytes, kept.record.lines),
         (stored.len() as u64, lines(&stored))
     );
+    check_account(presented, &stored, &kept.record.sections);
+}
+
+/// Holds markers, note and text against `stored`, the whole as it is, or would be, in the store.
+fn check_account(presented: &Presented, stored: &[u8], sections: &[Section]) {
     let markers: Vec<&str> = presented
         .held
         .iter()
@@ -150,7 +155,7 @@ fn check(presented: &Presented, budget: usize) {
     for (part, marker) in presented.held.iter().zip(&markers) {
         check_marker(part, marker);
     }
-    let mut expected = rebuilt(&stored, &kept.record.sections, &presented.held, &markers);
+    let mut expected = rebuilt(stored, sections, &presented.held, &markers);
     if presented.held.is_empty() {
         assert_eq!(presented.text, expected);
         return;
@@ -161,13 +166,13 @@ fn check(presented: &Presented, budget: usize) {
         let places = split_places(places);
         assert_eq!(places.len(), presented.held.len(), "{note}");
         for (part, place) in presented.held.iter().zip(places) {
-            check_place(&stored, part, &place);
+            check_place(stored, part, &place);
         }
         let count =
             Regex::new(r"kept (?:for the person )?as output ([0-9a-f]{8}) \(([\d,]+) lines?\)").unwrap();
         if let Some(found) = count.captures(note) {
-            assert_eq!(number(&found[2]), lines(&stored));
-            assert!(kept.record.id.starts_with(&found[1]));
+            assert_eq!(number(&found[2]), lines(stored));
+            assert!(ID.starts_with(&found[1]));
         }
         if let Some(found) = Regex::new("from line ([0-9]+)").unwrap().captures(note) {
             assert_eq!(number(&found[1]), presented.held[0].from_line);
@@ -239,6 +244,34 @@ proptest! {
         let error = FirstError { line, text: "error[E0308]: mismatched types".into() };
         let (presented, _home) = shown_of(Output::command("exit status: 1", streams, ""), budget, true, Some(error));
         check(&presented, budget);
+    }
+
+    #[test]
+    fn what_memory_holds_of_a_lost_output_is_accounted_for(
+        bytes in support::output(150),
+        (head, tail) in (0..9_000usize, 0..9_000usize),
+        budget in 600..5_000usize,
+    ) {
+        let head = head.min(bytes.len());
+        let tail = tail.min(bytes.len() - head);
+        let newlines = support::line_of(&bytes, bytes.len() as u64) - 1;
+        let ends = (&bytes[..head], &bytes[bytes.len() - tail..]);
+        let stream = Stream::ends(Some("stdout"), ends, bytes.len() as u64, newlines);
+        let lost = Output::command("exit status: 1", vec![stream], "");
+        let context = support::keeping::context(budget);
+        let presented = present(lost, Place::Nowhere("the audit is off"), &context);
+        prop_assert!(presented.text.len() <= budget);
+
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path(), "session").unwrap();
+        let whole = vec![Stream::whole(Some("stdout"), &bytes)];
+        let draft = store.draft(ID, &mut Output::command("exit status: 1", whole, "")).unwrap();
+        let sections = draft.whole().sections.to_vec();
+        let stored = bytes_of(draft.whole().content);
+        if head + tail < bytes.len() {
+            prop_assert!(!presented.held.is_empty());
+        }
+        check_account(&presented, &stored, &sections);
     }
 
     #[test]
