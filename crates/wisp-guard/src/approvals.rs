@@ -156,11 +156,7 @@ impl Approvals {
         } else {
             grant.scope
         };
-        let pattern = if dangerous {
-            Pattern::Exact(thing.text.clone())
-        } else {
-            thing.pattern.clone()
-        };
+        let pattern = thing.remembered_by();
         let days = i64::try_from(grant.days)
             .unwrap_or(i64::MAX / 24)
             .saturating_mul(24);
@@ -191,6 +187,8 @@ impl Approvals {
 pub struct Thing {
     /// The part as it was written.
     pub text: String,
+    /// The text that stands for it and for nothing else ([`Pattern::exact_text`]).
+    pub exact: String,
     /// How much it may do.
     pub level: Level,
     /// Why.
@@ -203,7 +201,7 @@ impl Thing {
     /// What a yes to it is remembered by: the pattern, or its exact text when it is dangerous.
     pub fn remembered_by(&self) -> Pattern {
         match self.level {
-            Level::Dangerous => Pattern::Exact(self.text.clone()),
+            Level::Dangerous => Pattern::Exact(self.exact.clone()),
             _ => self.pattern.clone(),
         }
     }
@@ -218,6 +216,7 @@ mod tests {
     fn thing(level: Level) -> Thing {
         Thing {
             text: "git push origin main".to_owned(),
+            exact: "git push origin main".to_owned(),
             level,
             reasons: vec![],
             pattern: Pattern::Program("git push".to_owned()),
@@ -293,7 +292,7 @@ mod tests {
         assert_eq!(kept.working_directory.as_deref(), Some(Path::new("/a")));
         assert!(covered(&approvals, &dangerous, "/a", NOW));
         let other = Thing {
-            text: "git push --force".to_owned(),
+            exact: "git push --force".to_owned(),
             ..dangerous
         };
         assert!(!covered(&approvals, &other, "/a", NOW));

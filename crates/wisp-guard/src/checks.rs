@@ -106,7 +106,7 @@ pub(crate) fn git_programs(part: &SimpleCommand, around: &Surroundings) -> Optio
             Level::Moderate,
             format!("this repository makes git start programs: {first}{more}"),
         )),
-        None if part.moved => {
+        None if part.moved.is_some() => {
             let why = "which programs git starts in the other directory is not known";
             Some((Level::Moderate, why.to_owned()))
         }

@@ -27,6 +27,7 @@ impl Collector<'_> {
             "command" | "declaration_command" | "unset_command" => Some(self.command(node)),
             "test_command" => Some(self.test(node)),
             "redirected_statement" => self.redirected(node),
+            "pipeline" => self.pipeline(node),
             "function_definition" => {
                 self.push(Shape::Function, node);
                 self.inside(node)
@@ -59,6 +60,28 @@ impl Collector<'_> {
         last
     }
 
+    /// Everything after the first bar is fed by what stands before it.
+    fn pipeline(&mut self, node: Node<'_>) -> Option<usize> {
+        let mut last = None;
+        let mut first = None;
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            last = self.visit(child).or(last);
+            if !child.is_named() {
+                first = first.or(Some(self.found.len()));
+            }
+        }
+        self.feed(first.unwrap_or(self.found.len()));
+        last
+    }
+
+    /// Marks every part from `first` on as fed.
+    fn feed(&mut self, first: usize) {
+        for part in &mut self.found[first..] {
+            part.fed = true;
+        }
+    }
+
     fn text(&self, node: Node<'_>) -> &str {
         &self.line[node.byte_range()]
     }
@@ -85,6 +108,7 @@ impl Collector<'_> {
                 }
                 "file_redirect" => self.redirect(child, Some(at)),
                 "herestring_redirect" => {
+                    self.found[at].fed = true;
                     self.inside(child);
                 }
                 _ => {
@@ -133,6 +157,7 @@ impl Collector<'_> {
 
     fn redirected(&mut self, node: Node<'_>) -> Option<usize> {
         let body = node.child_by_field_name("body");
+        let first = self.found.len();
         let mut at = body.and_then(|body| self.visit(body));
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -148,6 +173,8 @@ impl Collector<'_> {
                 at = Some(owner);
                 self.redirect(child, Some(owner));
             } else {
+                // A here-document or here-string.
+                self.feed(first);
                 self.visit(child);
             }
         }

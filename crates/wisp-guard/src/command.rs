@@ -94,9 +94,11 @@ pub struct SimpleCommand {
     pub redirects: Vec<Redirect>,
     /// Whether it only starts the next part (`env`, `xargs`, `sh -c`), which is judged in its place.
     pub wrapper: bool,
-    /// Whether a part before it changed the directory, so that what is known of the working directory is not known
-    /// of where this one runs.
-    pub moved: bool,
+    /// The part before it that last changed the directory, as it was written; `None` where nothing did. What is
+    /// known of the working directory is not known of where this part runs.
+    pub moved: Option<String>,
+    /// Whether another part of the line, or text in it, reaches its standard input.
+    pub fed: bool,
     /// Whether it gets further arguments that the line does not show (`xargs`, `find -exec … {}`).
     pub open: bool,
 }
@@ -111,7 +113,8 @@ impl SimpleCommand {
             words: Vec::new(),
             redirects: Vec::new(),
             wrapper: false,
-            moved: false,
+            moved: None,
+            fed: false,
             open: false,
         }
     }
@@ -163,6 +166,15 @@ impl SimpleCommand {
     /// The arguments that are no options.
     pub fn operands(&self) -> impl Iterator<Item = &Word> {
         self.args().iter().filter(|word| !word.text.starts_with('-'))
+    }
+
+    /// Whether everything it does follows from its own text: no word, value or target is expanded, no arguments are
+    /// added, and nothing in the line reaches its standard input, where an interpreter finds its program.
+    pub fn is_fixed(&self) -> bool {
+        let values = self.assignments.iter().map(|(_, value)| value);
+        let targets = self.redirects.iter().map(|redirect| &redirect.target);
+        let mut all = self.words.iter().chain(values).chain(targets);
+        !self.open && !self.fed && all.all(|word| word.literal && !word.glob)
     }
 
     /// The words joined by spaces, without quotes: what patterns are also matched against.

@@ -181,6 +181,7 @@ impl Gate {
             Err(unreadable) => {
                 return Ok(vec![Thing {
                     text: line.to_owned(),
+                    exact: line.to_owned(),
                     level: Level::Dangerous,
                     reasons: vec![unreadable.to_string()],
                     pattern: Pattern::Exact(line.to_owned()),
@@ -189,11 +190,13 @@ impl Gate {
         };
         let thing = |part| {
             let Verdict { level, reasons } = risk_of_part(part, &place.around);
+            let exact = Pattern::exact_text(part, line);
             Thing {
                 text: part.text.clone(),
+                pattern: Pattern::of(part, &exact),
+                exact,
                 level,
                 reasons,
-                pattern: Pattern::of(part),
             }
         };
         Ok(parts.iter().map(thing).collect())
@@ -270,6 +273,7 @@ fn read(path: &str, real: &Path, inside: bool) -> Thing {
     let Verdict { level, reasons } = Verdict::of(found, (Level::Safe, "only reads"));
     Thing {
         text: format!("read_file {real}"),
+        exact: format!("read_file {real}"),
         level,
         reasons,
         pattern: Pattern::Exact(format!("read_file {real}")),
@@ -283,6 +287,7 @@ fn edit(path: &str, real: &Path, mode: &str) -> Thing {
     let Verdict { level, reasons } = Verdict::of(found, (Level::Moderate, "changes a file"));
     Thing {
         text: format!("edit_file {mode} {real}"),
+        exact: format!("edit_file {mode} {real}"),
         level,
         reasons,
         pattern: Pattern::Program("edit_file".to_owned()),

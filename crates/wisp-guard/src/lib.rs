@@ -1,12 +1,13 @@
 //! What may run: a shell line is taken apart, held against the policy, judged, and let through or asked about.
 //!
 //! [`split`] reads a line with a real shell grammar and finds every command in it, also those within
-//! substitutions, here-documents, `sh -c`, `eval` and wrappers such as `env` and `xargs`; what it cannot read with
-//! certainty is taken for dangerous. [`Policy`] refuses; [`risk`] gives a [`Level`] with reasons by the tables in
-//! `assets/`, where what nothing is known about is moderate. [`Gate::decide`] puts these together with what the
-//! person has allowed already ([`Approvals`]) into a [`Decision`]. [`secrets`] finds credentials in text and masks them.
-//! Everything here is a function of its inputs: the
-//! caller runs the commands, asks the person, finds out where a path leads, and passes the time.
+//! substitutions, `sh -c`, `eval` and wrappers such as `env` and `xargs`; what it cannot read with certainty is taken
+//! for dangerous. [`Policy`] refuses; [`risk`] gives a [`Level`] with reasons by the tables in `assets/`, where what
+//! nothing is known about is moderate. [`Gate::decide`] puts these together with what the person has allowed already
+//! ([`Approvals`]) into a [`Decision`]. [`secrets`] finds credentials in text and masks them.
+//!
+//! Decisions are functions of their inputs: the caller runs the commands, asks the person, finds out where a path
+//! leads, and passes the time. Only [`ApprovalFile`] and [`Surroundings::look`] touch files.
 //!
 //! ```
 //! use wisp_guard::{Level, risk, split};

@@ -29,9 +29,10 @@ impl fmt::Display for Pattern {
 impl Pattern {
     /// The pattern a part of a line is remembered by. By exact text: what is no plain command, shells and
     /// interpreters, whatever writes files by redirection or sets variables, programs by a path of one's own, and
-    /// what a wrapper gives more arguments.
-    pub fn of(part: &SimpleCommand) -> Self {
-        let exact = || Self::Exact(part.text.clone());
+    /// what a wrapper gives more arguments, and whatever runs in a directory the line went to. `exact` is what the
+    /// exact text is: see [`Pattern::exact_text`].
+    pub fn of(part: &SimpleCommand, exact: &str) -> Self {
+        let exact = || Self::Exact(exact.to_owned());
         let Some(name) = part.name().filter(|_| part.shape == Shape::Command) else {
             return exact();
         };
@@ -41,6 +42,7 @@ impl Pattern {
             .iter()
             .any(|(name, _)| !risks.harmless_variables.contains(name));
         let odd = sets
+            || part.moved.is_some()
             || part.open
             || part.wrapper
             || !part.is_on_path()
@@ -59,6 +61,17 @@ impl Pattern {
             None => Self::Program(name.to_owned()),
             // Options before the verb can change what it does: `git -c … log` is not `git log`.
             Some(_) => exact(),
+        }
+    }
+
+    /// The text that stands for this part of a line and for nothing else: its own where everything in it is known
+    /// before it runs, with the change of directory before it, and otherwise the whole line, since the rest of the
+    /// line decides what a variable holds.
+    pub fn exact_text(part: &SimpleCommand, line: &str) -> String {
+        match &part.moved {
+            _ if !part.is_fixed() => line.to_owned(),
+            Some(moved) => format!("{moved} && {}", part.text),
+            None => part.text.clone(),
         }
     }
 
@@ -81,7 +94,8 @@ mod tests {
     use crate::split::split;
 
     fn shown(line: &str) -> String {
-        Pattern::of(&split(line).unwrap()[0]).to_string()
+        let part = &split(line).unwrap()[0];
+        Pattern::of(part, &Pattern::exact_text(part, line)).to_string()
     }
 
     #[test]
@@ -95,6 +109,28 @@ mod tests {
             ("git", "git *"),
         ] {
             assert_eq!(shown(line), pattern, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_line_decides_elsewhere_is_remembered_by_the_line() {
+        let exact = |line: &str| {
+            let parts = split(line).unwrap();
+            Pattern::exact_text(parts.last().unwrap(), line)
+        };
+        assert_eq!(exact("ls; rm -r a"), "rm -r a");
+        assert_eq!(exact("cd b && rm -r a"), "cd b && rm -r a");
+        assert_eq!(exact("D=/; rm -r \"$D\""), "D=/; rm -r \"$D\"");
+        assert_eq!(exact("ls; rm -r *"), "ls; rm -r *");
+        assert_eq!(exact("ls | xargs rm -r"), "ls | xargs rm -r");
+        for line in [
+            "cat a | python3 -",
+            "python3 - <<'E'\nx\nE",
+            "python3 - <<< x",
+            "cat a | env python3 -",
+            "cat a | sh -c 'python3 -'",
+        ] {
+            assert_eq!(exact(line), line);
         }
     }
 

@@ -18,10 +18,12 @@ pub const MAX_SCRIPTS: usize = 8;
 /// ```
 pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
     let mut parts = within(line, 0)?;
-    let mut moved = false;
+    let mut moved = None;
     for part in &mut parts {
-        part.moved = moved;
-        moved |= part.name().is_some_and(|name| MOVERS.contains(&name));
+        part.moved.clone_from(&moved);
+        if part.name().is_some_and(|name| MOVERS.contains(&name)) {
+            moved = Some(part.text.clone());
+        }
     }
     Ok(parts)
 }
@@ -47,6 +49,7 @@ fn add(mut part: SimpleCommand, parts: &mut Vec<SimpleCommand>, depth: usize) ->
         return Err(Unreadable::new("it has wrappers within wrappers too deeply"));
     }
     let inner = started(&part)?;
+    let (fed, first) = (part.fed, parts.len() + 1);
     part.wrapper = !matches!(inner, Started::Nothing);
     parts.push(part);
     match inner {
@@ -58,6 +61,10 @@ fn add(mut part: SimpleCommand, parts: &mut Vec<SimpleCommand>, depth: usize) ->
             }
         }
         Started::Script(script) => parts.extend(within(&script, depth + 1)?),
+    }
+    // What a wrapper starts has the wrapper's standard input.
+    for started in &mut parts[first..] {
+        started.fed |= fed;
     }
     Ok(())
 }
