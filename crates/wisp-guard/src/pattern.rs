@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(exact("ls | xargs rm -r"), "ls | xargs rm -r");
         for line in [
             "cat a | python3 -",
-            "python3 - <<'E'\nx\nE",
+            "python3 <<'E'\nx\nE",
             "python3 - <<< x",
             "cat a | env python3 -",
             "cat a | sh -c 'python3 -'",
