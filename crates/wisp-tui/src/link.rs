@@ -7,32 +7,30 @@ use wisp_agent::protocol::{Command, Event};
 #[derive(Debug)]
 pub struct Link {
     /// What the face asks.
-    pub commands: mpsc::Sender<Command>,
+    pub commands: mpsc::UnboundedSender<Command>,
     /// What it is told; closed when the conversation is over.
-    pub events: mpsc::Receiver<Event>,
+    pub events: mpsc::UnboundedReceiver<Event>,
 }
 
 /// The other end.
 #[derive(Debug)]
 pub struct FarEnd {
     /// What the face asks.
-    pub commands: mpsc::Receiver<Command>,
+    pub commands: mpsc::UnboundedReceiver<Command>,
     /// What it is told.
-    pub events: mpsc::Sender<Event>,
+    pub events: mpsc::UnboundedSender<Event>,
 }
-
-/// The most commands or events that wait in a channel.
-const WAITING: usize = 256;
 
 /// Two ends that belong together.
 pub fn pair() -> (Link, FarEnd) {
-    let (commands, asked) = mpsc::channel(WAITING);
-    let (told, events) = mpsc::channel(WAITING);
-    (
+    let (commands, asked) = mpsc::unbounded_channel();
+    let (told, events) = mpsc::unbounded_channel();
+    let (face, far) = (
         Link { commands, events },
         FarEnd {
             commands: asked,
             events: told,
         },
-    )
+    );
+    (face, far)
 }

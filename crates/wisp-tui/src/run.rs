@@ -1,7 +1,6 @@
 //! The loop that owns the terminal: keys, events, signals and moments go into the app; its effects are carried out;
 //! its rows are written, at most sixty times a second, and only when something came.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -52,7 +51,6 @@ pub struct Runner<W> {
     env: Env,
     keys: Option<EventStream>,
     signals: Signals,
-    outbox: VecDeque<Command>,
     start: Instant,
     drawn: Option<Instant>,
     stale: bool,
@@ -75,7 +73,6 @@ enum Woke {
     Signal(Arrived),
     Key(Option<io::Result<TermEvent>>),
     Event(Option<Box<Event>>),
-    Sent,
     Moment,
 }
 
@@ -89,7 +86,6 @@ impl<W: Write> Runner<W> {
             env,
             keys: Some(EventStream::new()),
             signals: Signals::listen()?,
-            outbox: VecDeque::new(),
             start: Instant::now(),
             drawn: None,
             stale: true,
@@ -101,6 +97,7 @@ impl<W: Write> Runner<W> {
 
     /// Runs until the conversation is left. The band is taken away at the end. Errors are the terminal's.
     pub async fn run(mut self) -> io::Result<Ending> {
+        self.give_command(self.app.hello());
         self.draw()?;
         loop {
             if let Some(ending) = self.ending {
@@ -114,7 +111,7 @@ impl<W: Write> Runner<W> {
                 Woke::Signal(arrived) => self.signal(arrived)?,
                 Woke::Key(key) => self.key_and_more(key)?,
                 Woke::Event(event) => self.event_and_more(event)?,
-                Woke::Sent | Woke::Moment => self.moment()?,
+                Woke::Moment => self.moment()?,
             }
             self.draw_when_due()?;
         }
@@ -125,7 +122,7 @@ impl<W: Write> Runner<W> {
         session::end();
         let over = async {
             while let Some(event) = self.link.events.recv().await {
-                if event == Event::Exit {
+                if matches!(event, Event::Exit { .. }) {
                     break;
                 }
             }
@@ -148,16 +145,11 @@ impl<W: Write> Runner<W> {
             Some(at) => Box::pin(sleep_until(at.into())),
             None => Box::pin(std::future::pending()),
         };
-        let next = self.outbox.front().cloned();
         let (signals, keys, link) = (&mut self.signals, &mut self.keys, &mut self.link);
         tokio::select! {
             biased;
             arrived = signals.next() => Woke::Signal(arrived),
             key = next_key(keys) => Woke::Key(key),
-            sent = send(&link.commands, next) => {
-                if sent { self.outbox.pop_front(); } else { self.outbox.clear(); }
-                Woke::Sent
-            }
             event = link.events.recv() => Woke::Event(event.map(Box::new)),
             () = moment => Woke::Moment,
         }
@@ -236,7 +228,7 @@ impl<W: Write> Runner<W> {
         match arrived {
             Arrived::Ends(number) => {
                 self.ending = Some(Ending::Signal(number));
-                let _full = self.link.commands.try_send(Command::Quit);
+                let _gone = self.link.commands.send(Command::Quit);
                 Ok(())
             }
             Arrived::Stop => self.suspend(),
@@ -252,7 +244,9 @@ impl<W: Write> Runner<W> {
         if command == Command::Quit {
             self.leaving = Some(Instant::now() + PARTING);
         }
-        self.outbox.push_back(command);
+        if self.link.commands.send(command).is_err() {
+            self.ending = self.ending.or(Some(Ending::EngineGone));
+        }
     }
 
     fn carry_out(&mut self, effect: Effect) -> io::Result<()> {
@@ -368,14 +362,6 @@ impl<W: Write> Runner<W> {
 async fn next_key(keys: &mut Option<EventStream>) -> Option<io::Result<TermEvent>> {
     match keys {
         Some(keys) => keys.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Sends a command when there is room; false when nobody takes any more. Waits for ever when there is none to send.
-async fn send(commands: &tokio::sync::mpsc::Sender<Command>, next: Option<Command>) -> bool {
-    match next {
-        Some(command) => commands.send(command).await.is_ok(),
         None => std::future::pending().await,
     }
 }

@@ -105,7 +105,10 @@ pub fn slice(spans: &[Span<'static>], range: &Range<usize>) -> Vec<Span<'static>
 
 /// Each row of a styled line after its own indent, for text that must not be taken for wisp's own words.
 pub fn indented(spans: &[Span<'static>], indent: &Span<'static>, width: usize) -> Vec<Line<'static>> {
-    let room = width.saturating_sub(indent.content.width()).max(1);
+    if indent.content.width() + 2 > width {
+        return lines(spans, width, Break::Anywhere);
+    }
+    let room = width - indent.content.width();
     let rows = lines(spans, room, Break::Anywhere).into_iter();
     rows.map(|mut row| {
         row.spans.insert(0, indent.clone());

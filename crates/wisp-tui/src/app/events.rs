@@ -43,7 +43,7 @@ impl App {
             } => self.found(&id, &pattern, line.zip(page)),
             Event::Choice(choice) => self.open_choice(choice),
             Event::Notify { title, body } => self.notified(&title, &body),
-            Event::Exit => self.effects.push(Effect::Exit),
+            Event::Exit { .. } => self.effects.push(Effect::Exit),
         }
     }
 
@@ -116,7 +116,6 @@ impl App {
         }
         let figures = figures(&end);
         self.say_one(Role::Quiet, &figures);
-        self.finish_rows(vec![ratatui::text::Line::default()]);
         if Duration::try_from_secs_f64(end.seconds).unwrap_or_default() >= LONG_TURN {
             let outcome = match end.outcome {
                 TurnOutcome::Ok => "wisp has replied",
@@ -135,7 +134,7 @@ impl App {
         self.finished.extend(open);
         for held in self.work.end() {
             match held {
-                Held::Key(key) => self.on_key(key),
+                Held::Key(key) => self.route(self.place(), key),
                 Held::Paste(text) => self.on_paste(&text),
             }
         }

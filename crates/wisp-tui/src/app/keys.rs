@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    fn route(&mut self, place: Place, key: KeyEvent) {
+    pub(super) fn route(&mut self, place: Place, key: KeyEvent) {
         let prefix = self.prefix.take();
         match self.bindings.meaning(place, prefix, key) {
             Meaning::Action(action) => self.act(action, key),

@@ -142,6 +142,15 @@ impl App {
         }
     }
 
+    /// What the face can do: the first thing the engine is told.
+    pub fn hello(&self) -> Command {
+        Command::Hello {
+            effects: ["approve", "choose", "notify"].map(str::to_owned).to_vec(),
+            client: "wisp-tui".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
     /// Takes one input at a moment (counted from any fixed start) and says what is to be done.
     pub fn on(&mut self, input: Input, now: Duration) -> Vec<Effect> {
         self.now = self.now.max(now);

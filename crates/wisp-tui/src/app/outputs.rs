@@ -47,11 +47,11 @@ impl App {
             } else {
                 "more".to_owned()
             };
-            said.push(format!("… {more}, {} in all", format_bytes(output.bytes)));
+            said.push(format!("… {more} of {}", format_bytes(output.bytes)));
         }
         let held: u64 = output.held.iter().map(|range| range.bytes).sum();
         if held > 0 {
-            said.push(format!("held back from the model: {}", format_bytes(held)));
+            said.push(format!("held back: {}", format_bytes(held)));
         }
         if said.is_empty() {
             return Vec::new();

@@ -69,7 +69,9 @@ impl Work {
             self.since = now;
         }
         let seconds = Duration::try_from_secs_f64(activity.turn_seconds).unwrap_or_default();
-        self.began = self.began.max(now.saturating_sub(seconds).min(now));
+        if !seconds.is_zero() {
+            self.began = now.saturating_sub(seconds);
+        }
         self.busy |= activity.doing.is_some();
         self.activity = activity;
     }

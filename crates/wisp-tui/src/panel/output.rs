@@ -1,8 +1,8 @@
 //! The output panel: a stored output page by page, searched, marked where the model was not shown it.
 
 use regex::{Regex, RegexBuilder};
-use wisp_agent::protocol::{Command, OutputView, View};
-use wisp_term::units::{counted, format_bytes, thousands};
+use wisp_agent::protocol::{Command, HeldRange, OutputView, View};
+use wisp_term::units::{format_bytes, thousands};
 use wisp_term::visible;
 
 use super::pages::{Goal, Layout, Pages};
@@ -213,51 +213,48 @@ impl OutputPanel {
             .map_or_else(|| "output".to_owned(), |info| visible(&info.title))
     }
 
-    /// The bar: the lines in view, and what of the whole the model was shown.
+    /// The bar: the lines in view, and what of the whole the model was not shown.
     pub fn bar(&self, height: usize) -> String {
         let Some(info) = &self.info else {
             return "loading …".to_owned();
         };
-        let rows = self.pages.view(height);
-        let last = rows.last().map_or(0, |row| row.line);
-        let place = format!(
-            "lines {}–{} of {}, {}",
-            thousands(self.pages.top_line()),
-            thousands(last),
-            thousands(info.lines),
-            format_bytes(info.bytes)
-        );
+        let last = self.pages.view(height).last().map_or(0, |row| row.line);
+        let first = thousands(self.pages.top_line());
+        let (last, lines, size) = (thousands(last), thousands(info.lines), format_bytes(info.bytes));
         let about = if info.about.is_empty() {
             String::new()
         } else {
             format!(" · {}", visible(&info.about))
         };
-        format!("{place} · {}{about}", shown_to_model(info))
+        format!(
+            "{first}–{last} of {}, {size} · {}{about}",
+            counted_lines(&lines),
+            held_back(info)
+        )
     }
 }
 
-/// What the model was shown of an output, in words.
-fn shown_to_model(info: &OutputView) -> String {
+/// `1 line`, `1,234 lines`, from a number written already.
+fn counted_lines(lines: &str) -> String {
+    if lines == "1" {
+        "1 line".to_owned()
+    } else {
+        format!("{lines} lines")
+    }
+}
+
+/// What the model was not shown of an output, in words.
+fn held_back(info: &OutputView) -> String {
     if info.held.is_empty() {
         return "the model was shown all of it".to_owned();
     }
-    let lines: u64 = info
-        .held
-        .iter()
-        .map(|range| range.to_line.saturating_sub(range.from_line) + 1)
-        .sum();
     let bytes: u64 = info.held.iter().map(|range| range.bytes).sum();
-    let places: Vec<String> = info
-        .held
-        .iter()
-        .take(3)
-        .map(|range| format!("{}–{}", thousands(range.from_line), thousands(range.to_line)))
-        .collect();
+    let range = |range: &HeldRange| format!("{}–{}", thousands(range.from_line), thousands(range.to_line));
+    let places: Vec<String> = info.held.iter().take(3).map(range).collect();
     let more = if info.held.len() > 3 { ", …" } else { "" };
     format!(
-        "held back from the model: {}, {} ({}{more})",
-        counted(lines, "line"),
-        format_bytes(bytes),
-        places.join(", ")
+        "held back: lines {}{more}, {}",
+        places.join(", "),
+        format_bytes(bytes)
     )
 }

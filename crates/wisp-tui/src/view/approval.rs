@@ -17,6 +17,9 @@ const REASON_CELLS: usize = 110;
 /// The most rows of a difference in view.
 const DIFF_ROWS: usize = 12;
 
+/// The lowest window in which it is said what would be remembered.
+const PATTERN_FROM: u16 = 10;
+
 /// The words for the answers, with the action whose key gives them.
 const ANSWERS: [(Decision, &str, &str); 5] = [
     (Decision::Once, "approve-once", "once"),
@@ -72,39 +75,41 @@ fn head(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> 
     rows
 }
 
-/// What would be remembered, and the keys.
+/// What would be remembered, in windows with room for it, and the keys.
 fn tail(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
-    if !dialog.approval.pattern.is_empty() {
+    if !dialog.approval.pattern.is_empty() && app.size.height >= PATTERN_FROM {
         let pattern = format!("remembered as: {}", visible(&dialog.approval.pattern));
         rows.push(Line::from(
             app.looks
                 .span(Role::Quiet, truncate(&pattern, inner).into_owned()),
         ));
     }
+    rows.push(Line::from(app.looks.span(Role::Prompt, keys(app, dialog, inner))));
+    rows
+}
+
+/// The keys of the answers that can be given, with as many words as the row has room for.
+fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
     let offered = &dialog.approval.decisions;
     let answers = ANSWERS.iter().filter(|(decision, ..)| {
         offered.is_empty() || *decision == Decision::No || offered.contains(decision)
     });
-    let keys: Vec<String> = answers
-        .map(|(_, action, word)| format!("[{}]{word}", app.bindings.hint(action).unwrap_or_default()))
+    let hint = |action: &str| app.bindings.hint(action).unwrap_or_default();
+    let whole: Vec<String> = answers
+        .map(|(_, action, word)| format!("[{}]{word}", hint(action)))
         .collect();
-    let long = keys.join(" ");
-    let short: Vec<String> = keys
-        .iter()
-        .map(|key| key.split(' ').next().unwrap_or_default().to_owned())
-        .collect();
-    let text = if cells(&long) <= inner {
-        long
-    } else {
-        short.join(" ")
+    let until = |end: char| {
+        let start = move |key: &String| key.split(end).next().unwrap_or_default().to_owned();
+        whole.iter().map(start)
     };
-    rows.extend(wrap::lines(
-        &[app.looks.span(Role::Prompt, text)],
-        inner,
-        Break::Words,
-    ));
-    rows
+    let first_words = until(' ').collect::<Vec<_>>().join(" ");
+    let letters: String = until(']').map(|key| key + "]").collect();
+    let forms = [whole.join(" "), first_words, letters.clone()];
+    forms
+        .into_iter()
+        .find(|form| cells(form) <= inner)
+        .unwrap_or(letters)
 }
 
 /// The lines of a unified difference in view.

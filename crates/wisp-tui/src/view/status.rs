@@ -18,18 +18,24 @@ pub(super) fn row(app: &App) -> Line<'static> {
         return Line::from(app.looks.span(Role::Quiet, "starting …"));
     };
     let right = right(app, status);
+    let short = vec![app.looks.span(Role::Quiet, visible(&status.approval))];
     let attempts = [
-        (left(app, status, true), right.clone()),
-        (left(app, status, false), right),
-        (
-            left(app, status, false),
-            vec![app.looks.span(Role::Quiet, visible(&status.approval))],
-        ),
-        (left(app, status, false), Vec::new()),
+        (left(app, status, Directory::Whole), right.clone()),
+        (left(app, status, Directory::Last), right),
+        (left(app, status, Directory::Last), short),
+        (left(app, status, Directory::Last), Vec::new()),
+        (left(app, status, Directory::None), Vec::new()),
     ];
-    let fits = |(left, right): &(Vec<Span<'static>>, Vec<Span<'static>>)| joined(app, left, right);
-    let last = attempts[3].0.clone();
-    attempts.iter().find_map(fits).unwrap_or_else(|| Line::from(last))
+    let fitting = attempts.iter().find_map(|(left, right)| joined(app, left, right));
+    fitting.unwrap_or_else(|| Line::from(left(app, status, Directory::None)))
+}
+
+/// How much of the directory is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Directory {
+    Whole,
+    Last,
+    None,
 }
 
 /// The two halves at the edges of the row, if they fit with two cells between them.
@@ -46,7 +52,7 @@ fn joined(app: &App, left: &[Span<'static>], right: &[Span<'static>]) -> Option<
     Some(Line::from(spans))
 }
 
-fn left(app: &App, status: &Status, whole: bool) -> Vec<Span<'static>> {
+fn left(app: &App, status: &Status, shown: Directory) -> Vec<Span<'static>> {
     let looks = &app.looks;
     let mut spans = vec![looks.span(Role::Status, visible(&status.model))];
     if let Some(used) = status.context_used {
@@ -54,35 +60,39 @@ fn left(app: &App, status: &Status, whole: bool) -> Vec<Span<'static>> {
         spans.push(looks.span(Role::Quiet, ":"));
         spans.push(looks.span(context_role(used), format!("{percent}% used")));
     }
+    if shown != Directory::None {
+        spans.push(looks.span(Role::Quiet, " · "));
+        spans.extend(place(app, status, shown));
+    }
+    spans
+}
+
+/// The directory, the branch, and what changed since its last commit.
+fn place(app: &App, status: &Status, shown: Directory) -> Vec<Span<'static>> {
+    let looks = &app.looks;
     let directory = visible(&status.directory);
-    let short = directory
-        .rsplit('/')
-        .next()
-        .filter(|last| !last.is_empty())
-        .unwrap_or(&directory);
-    spans.push(looks.span(Role::Quiet, " · "));
-    spans.push(looks.span(
-        Role::Status,
-        if whole {
-            directory.clone()
-        } else {
-            short.to_owned()
-        },
-    ));
+    let last = directory.rsplit('/').next().filter(|last| !last.is_empty());
+    let short = last.unwrap_or(&directory).to_owned();
+    let directory = if shown == Directory::Whole {
+        directory
+    } else {
+        short
+    };
+    let mut spans = vec![looks.span(Role::Status, directory)];
     if let Some(branch) = &status.branch {
         spans.push(looks.span(Role::Quiet, ":"));
         spans.push(looks.span(Role::Prompt, visible(branch)));
     }
-    match (status.added, status.removed) {
-        (None, None) if status.dirty => spans.push(looks.span(Role::Warn, "*")),
-        (added, removed) => {
-            let counts = [(added, '+', Role::Added), (removed, '-', Role::Removed)];
-            for (count, sign, role) in counts {
-                if let Some(count) = count.filter(|count| *count > 0) {
-                    spans.push(looks.span(role, format!("{sign}{count}")));
-                }
-            }
-        }
+    if status.dirty && status.added.is_none() && status.removed.is_none() {
+        spans.push(looks.span(Role::Warn, "*"));
+    }
+    let counts = [
+        (status.added, '+', Role::Added),
+        (status.removed, '-', Role::Removed),
+    ];
+    for (count, sign, role) in counts {
+        let count = count.filter(|count| *count > 0);
+        spans.extend(count.map(|count| looks.span(role, format!("{sign}{count}"))));
     }
     spans
 }
