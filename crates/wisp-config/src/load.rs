@@ -23,7 +23,7 @@ pub const MAX_FILE: u64 = 1024 * 1024;
 /// assert_eq!(config.command_timeout_seconds(), 5);
 /// assert_eq!(config.shown_output_lines(), 20);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Config {
     path: PathBuf,
     exists: bool,
@@ -32,6 +32,17 @@ pub struct Config {
     /// Values by name, checked; only those the file sets.
     values: BTreeMap<&'static str, Value>,
     warnings: Vec<String>,
+}
+
+/// Without the file's text, which may hold a secret.
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let set: Vec<&str> = self.values.keys().copied().collect();
+        f.debug_struct("Config")
+            .field("path", &self.path)
+            .field("set", &set)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Config {
@@ -104,8 +115,20 @@ impl Config {
         &self.warnings
     }
 
-    /// The value in force: the file's, else the default, else `None`. An unknown name is `None`.
+    /// The value in force: the file's, else the default, else `None`. An unknown name is `None`. A secret that is set
+    /// is `"(set)"`, so that whatever prints settings cannot print one.
     pub fn get(&self, name: &str) -> Option<Value> {
+        let row = setting(name)?;
+        let value = self.raw(name)?;
+        Some(if row.kind == Kind::Secret {
+            Value::from("(set)")
+        } else {
+            value
+        })
+    }
+
+    /// The value in force, also of a secret.
+    pub(crate) fn raw(&self, name: &str) -> Option<Value> {
         let row = setting(name)?;
         self.values.get(row.name).cloned().or_else(|| row.default_value())
     }
@@ -119,10 +142,7 @@ impl Config {
     pub fn effective(&self) -> Value {
         let mut all = Map::new();
         for row in SETTINGS {
-            let value = match (row.kind, self.get(row.name)) {
-                (Kind::Secret, Some(_)) => Value::from("(set)"),
-                (_, value) => value.unwrap_or(Value::Null),
-            };
+            let value = self.get(row.name).unwrap_or(Value::Null);
             insert(&mut all, row.name, value);
         }
         Value::Object(all)
@@ -332,6 +352,9 @@ mod tests {
         let config = load("{\"ollama\": {\"apiKey\": \"hunter2\"}}").unwrap();
         assert!(!config.effective().to_string().contains("hunter2"));
         assert_eq!(config.effective()["ollama"]["apiKey"], json!("(set)"));
+        assert_eq!(config.get("ollama.apiKey"), Some(json!("(set)")));
+        assert!(!format!("{config:?}").contains("hunter2"));
+        assert_eq!(config.ollama_api_key().as_deref(), Some("hunter2"));
     }
 
     #[test]

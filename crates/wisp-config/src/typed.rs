@@ -9,17 +9,17 @@ use crate::load::Config;
 
 impl Config {
     fn text(&self, name: &str) -> Option<String> {
-        self.get(name)?.as_str().map(str::to_owned)
+        self.raw(name)?.as_str().map(str::to_owned)
     }
 
     fn switch(&self, name: &str) -> bool {
-        self.get(name)
+        self.raw(name)
             .and_then(|v| v.as_bool())
             .expect("switches have a default in the table")
     }
 
     fn whole(&self, name: &str) -> Option<u64> {
-        self.get(name)?.as_u64()
+        self.raw(name)?.as_u64()
     }
 
     fn whole_or_default(&self, name: &str) -> u64 {
@@ -28,13 +28,13 @@ impl Config {
     }
 
     fn number(&self, name: &str) -> f64 {
-        self.get(name)
+        self.raw(name)
             .and_then(|v| v.as_f64())
             .expect("shares have a default in the table")
     }
 
     fn texts(&self, name: &str) -> Vec<String> {
-        let Some(Value::Array(items)) = self.get(name) else {
+        let Some(Value::Array(items)) = self.raw(name) else {
             return Vec::new();
         };
         items
