@@ -49,6 +49,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) num_predict: Option<i64>,
     pub(crate) num_keep: u64,
     pub(crate) prompt_tokens: u64,
+    /// A `format` is set: its grammar leaves no room for a call.
+    pub(crate) constrained: bool,
 }
 
 impl Setting<'_> {
@@ -211,6 +213,9 @@ impl<'a> Generator<'a> {
         name: &str,
         arguments: &Map<String, Value>,
     ) -> (Vec<Piece>, Result<(), Stopped>) {
+        if self.setting.constrained {
+            return (Vec::new(), Ok(()));
+        }
         let call = Call {
             name: name.to_owned(),
             arguments: arguments.clone(),
@@ -249,6 +254,9 @@ impl<'a> Generator<'a> {
     /// Text that goes through the parser.
     pub(crate) fn raw(&mut self, text: &str) -> (Vec<Piece>, Result<(), Stopped>) {
         let tag = "<tool_call>";
+        if self.setting.constrained && text.contains(tag) {
+            return (Vec::new(), Ok(()));
+        }
         let (before, rest) = match text.split_once(tag) {
             Some(parts) if !self.setting.tools.is_empty() => parts,
             _ => return self.content(text, true),

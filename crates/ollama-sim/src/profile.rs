@@ -104,6 +104,8 @@ pub struct Profile {
     pub clamps_window: bool,
     /// `/api/status` and `/api/me` exist (0.16.2).
     pub account_routes: bool,
+    /// After a reply that broke off over an unreadable call, the same request hangs (0.12.0 to 0.32.14).
+    pub wedges: bool,
     /// `done_reason` is written before `done` (seen on 0.11.4).
     pub reason_before_done: bool,
     /// Names are checked with their own error text (after 0.11.4).
@@ -138,6 +140,7 @@ pub const V0_5_7: Profile = Profile {
     ps_waits: false,
     clamps_window: false,
     account_routes: false,
+    wedges: false,
     reason_before_done: true,
     names_checked: false,
 };
@@ -174,6 +177,7 @@ pub const V0_12_6: Profile = Profile {
     overflow_fields: true,
     index_always: true,
     debug_render: true,
+    wedges: true,
     clamps_window: true,
     reason_before_done: false,
     names_checked: true,
@@ -197,6 +201,7 @@ pub const V0_32_15: Profile = Profile {
     version: "0.32.15",
     era: Era::E4Rendered,
     tags_capabilities: true,
+    wedges: false,
     ps_waits: true,
     ..V0_24_0
 };

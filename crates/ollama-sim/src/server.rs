@@ -142,6 +142,8 @@ struct Log {
     /// How many were forgotten.
     forgotten: usize,
     failures: Vec<String>,
+    /// The request whose reply broke off over a call that could not be read, and the loads there had been.
+    wedged: Option<(Vec<u8>, u32)>,
     connections: u64,
 }
 
@@ -174,6 +176,22 @@ impl Shared {
         }
         drop(log);
         self.changed.notify_all();
+    }
+
+    /// Remembers a request whose reply broke off in the middle over a call that could not be read.
+    pub(crate) fn wedge(&self, body: &[u8]) {
+        if self.profile.wedges {
+            lock(&self.log).wedged = Some((body.to_vec(), self.scheduler.counters().loads));
+        }
+    }
+
+    /// Whether the same request, sent again to the same runner, hangs.
+    pub(crate) fn is_wedged(&self, body: &[u8]) -> bool {
+        let loads = self.scheduler.counters().loads;
+        lock(&self.log)
+            .wedged
+            .as_ref()
+            .is_some_and(|(wedged, then)| wedged == body && *then == loads)
     }
 
     /// How often this model was asked to be pulled, this time included.

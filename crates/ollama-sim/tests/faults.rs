@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Response, ask, chat, send, tool};
 use ollama_sim::{
     Chunker, Config, CutAt, Dressing, End, Ended, Event, Loss, Model, Parser, Profile, Reply, Script, Server,
-    profile,
+    Step, profile,
 };
 use serde_json::{Value, json};
 
@@ -393,5 +393,61 @@ fn a_line_of_four_mebibytes_is_one_line() {
             .lines()
             .next()
             .is_some_and(|line| line.len() > 4 * 1024 * 1024)
+    );
+}
+
+#[test]
+fn after_an_unreadable_call_the_same_request_hangs_until_it_is_changed() {
+    let broken = "text <tool_call>{\"name\": </tool_call>";
+    for profile in [profile::V0_24_0, profile::V0_32_15] {
+        let script = Script::new()
+            .reply(Reply::new().event(Event::Raw(broken.to_owned())))
+            .step(Step::new(Reply::text("better")).repeated());
+        let models = [Model::new("sim").with_parser(Parser::Xml)];
+        let server = Server::start(Config::new(script).profile(profile).models(models)).unwrap();
+        let body = hi(json!({"tools": [tool("run", "a")]}));
+        assert!(chat(&server, &body).error().starts_with("XML syntax error"));
+        let again = send(&server, "POST", "/api/chat", &[], body.to_string().as_bytes());
+        if profile.wedges {
+            assert!(server.wait_until(PATIENCE, |r| r.len() == 2 && r[1].chat.is_some()));
+            assert_eq!(server.requests()[1].status, None);
+            drop(again);
+            assert!(server.wait_until(PATIENCE, |r| r[1].ended == Ended::ClientLeft));
+        } else {
+            assert_eq!(common::receive(again).content(), "better");
+        }
+        let changed = hi(json!({"tools": [tool("run", "a")], "options": {"seed": 2}}));
+        assert_eq!(chat(&server, &changed).content(), "better");
+    }
+}
+
+#[test]
+fn a_format_leaves_no_room_for_a_call() {
+    let server = serve(
+        Reply::text("{}").and_call("run", json!({"a": 1})),
+        profile::V0_24_0,
+    );
+    let response = chat(
+        &server,
+        &hi(json!({"tools": [tool("run", "a")], "format": {"type": "object"}})),
+    );
+    assert_eq!((response.calls().len(), response.content().as_str()), (0, "{}"));
+}
+
+#[test]
+fn nobody_may_write_a_success_by_hand() {
+    let page = once(Reply::foreign(200, Some("text/html"), "<html>Sign in</html>"));
+    assert_eq!((page.status, page.text().as_str()), (200, "<html>Sign in</html>"));
+    let server = serve(
+        Reply::foreign(200, Some("application/json"), "{}"),
+        profile::V0_24_0,
+    );
+    assert_eq!(chat(&server, &hi(json!({}))).status, 500);
+    assert!(
+        server
+            .finish()
+            .unwrap_err()
+            .to_string()
+            .contains("status of a success")
     );
 }

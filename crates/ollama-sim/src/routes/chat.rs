@@ -111,10 +111,14 @@ async fn on_runner(
     if checked.request.debug_render {
         return x.send(debug_render(x, checked, &prompt)).await;
     }
-    if let Err((status, text)) = format_fault(x.profile(), checked) {
-        return fail_first(x, checked.stream, status, &text).await;
-    }
+    let constrained = match format_fault(x.profile(), checked) {
+        Ok(format) => format.is_some(),
+        Err((status, text)) => return fail_first(x, checked.stream, status, &text).await,
+    };
     account(x, checked, window, &prompt, lease);
+    if x.shared.is_wedged(&x.request.body) {
+        return Err(x.wire.lose(Loss::Stall).await);
+    }
     match ask(x, checked, &prompt) {
         Ok(Reply {
             foreign: Some(foreign),
@@ -134,6 +138,7 @@ async fn on_runner(
                     checked,
                     window,
                     prompt: &prompt,
+                    constrained,
                     lease,
                 },
                 reply,
@@ -238,5 +243,11 @@ fn ask(x: &Exchange<'_, '_>, checked: &Checked, prompt: &Prompt) -> Result<Reply
             .collect(),
         request: gojson::parse(&x.request.body).map_or(Value::Null, |json| json.to_value()),
     };
-    x.shared.script().respond(&seen)
+    let reply = x.shared.script().respond(&seen)?;
+    match &reply.foreign {
+        Some(foreign) if foreign.feigns_success() => Err(
+            "a script cannot set the status of a success: this foreign answer looks like Ollama's".to_owned(),
+        ),
+        _ => Ok(reply),
+    }
 }

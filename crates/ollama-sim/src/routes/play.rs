@@ -30,6 +30,8 @@ pub(super) struct Play<'a> {
     pub(super) checked: &'a Checked,
     pub(super) window: Window,
     pub(super) prompt: &'a Prompt,
+    /// Whether a `format` is set.
+    pub(super) constrained: bool,
     pub(super) lease: &'a mut Lease,
 }
 
@@ -98,6 +100,7 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
             num_predict: checked.options.integer("num_predict"),
             num_keep: u64::try_from(keep).unwrap_or(on.window.asked),
             prompt_tokens: on.prompt.tokens,
+            constrained: on.constrained,
         };
         Self {
             x,
@@ -135,6 +138,9 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
                 Err(Stopped::Length) => return Ok(Outcome::Length),
                 Err(Stopped::Repeats) => return self.clean_end().await,
                 Err(Stopped::Parse(text)) => {
+                    if self.x.wire.started() {
+                        self.x.shared.wedge(&self.x.request.body);
+                    }
                     self.fail("error", &text).await?;
                     return Ok(Outcome::Over);
                 }

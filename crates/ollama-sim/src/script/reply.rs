@@ -94,7 +94,7 @@ pub enum CutAt {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Foreign {
-    /// The status; must not be a success.
+    /// The status. A success must not be JSON: that would be an answer of Ollama's, which nobody may write.
     pub status: u16,
     /// The content type, when there is one.
     #[serde(default)]
@@ -102,6 +102,17 @@ pub struct Foreign {
     /// The body.
     #[serde(default)]
     pub body: String,
+}
+
+impl Foreign {
+    /// Whether it could be taken for a success of Ollama's own.
+    pub(crate) fn feigns_success(&self) -> bool {
+        let json = self
+            .content_type
+            .as_deref()
+            .is_none_or(|kind| kind.contains("json"));
+        (200..300).contains(&self.status) && json
+    }
 }
 
 /// What the model does in answer to one request.
