@@ -33,7 +33,7 @@ pub use markdown::Markdown;
 pub use pager::PagerCommand;
 pub use palette::{ColourChoice, Palette};
 pub use printer::{Printer, Surface};
-pub use safe::{SafeText, Untrusted, visible};
+pub use safe::{SafeText, Untrusted, visible, visible_bytes};
 pub use style::{Colour, Depth, Style};
 pub use table::Table;
 pub use theme::{Role, Theme};

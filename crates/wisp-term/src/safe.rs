@@ -90,6 +90,21 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// As [`visible`], for a name that may not be UTF-8: what is not is written `\xff`, so that two names which differ only
+/// there look different.
+pub fn visible_bytes(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        shown.push_str(&visible(chunk.valid()));
+        for byte in chunk.invalid() {
+            let written = write!(shown, "\\x{byte:02x}");
+            debug_assert!(written.is_ok());
+        }
+    }
+    shown
+}
+
 /// Whether `text` has something that must be escaped, so that its own backslashes need telling apart.
 fn is_ambiguous(text: &str) -> bool {
     text.chars()
