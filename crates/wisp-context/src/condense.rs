@@ -53,13 +53,21 @@ impl Step {
     pub fn words(self) -> String {
         match self {
             Self::Referenced(outputs) => format!("referenced {outputs}"),
-            Self::Distilled(turns) => format!("distilled {turns} turns"),
-            Self::Summarised(turns) => format!("summarised {turns} turns"),
-            Self::Dropped(turns) => format!("dropped {turns} turns"),
+            Self::Distilled(count) => format!("distilled {}", turns(count)),
+            Self::Summarised(count) => format!("summarised {}", turns(count)),
+            Self::Dropped(count) => format!("dropped {}", turns(count)),
             Self::Squeezed => "squeezed earlier".to_owned(),
             Self::DroppedLast => "dropped the last turn".to_owned(),
             Self::ReferencedInTurn(outputs) => format!("referenced {outputs} of this turn"),
         }
+    }
+}
+
+fn turns(count: u32) -> String {
+    if count == 1 {
+        "1 turn".to_owned()
+    } else {
+        format!("{count} turns")
     }
 }
 

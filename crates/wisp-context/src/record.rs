@@ -102,10 +102,15 @@ impl ThreadRecord {
         self.rules
     }
 
-    /// A new, empty conversation over the same instructions and rules (`/new`).
+    /// A new, empty conversation over the same instructions and rules (`/new`). What was learned of models stays.
     #[must_use]
     pub fn renewed(&self, stamp: Stamp) -> Self {
-        Self::new(self.instructions(), stamp).with_rules(self.rules)
+        let ratios = self.ratios.clone();
+        Self {
+            ratios,
+            rules: self.rules,
+            ..Self::new(self.instructions(), stamp)
+        }
     }
 
     /// The system message.

@@ -165,7 +165,10 @@ impl ThreadRecord {
             .find(|done| done.revision <= revision)?;
         (kind == PartKind::Earlier).then(|| {
             let last = self.entries.get(done.kept_from.index().checked_sub(1)?)?;
-            Some(format!("turns 1–{} left; the record keeps them", last.turn))
+            Some(match last.turn {
+                1 => "turn 1 left; the record keeps it".to_owned(),
+                turn => format!("turns 1–{turn} left; the record keeps them"),
+            })
         })?
     }
 }

@@ -67,7 +67,7 @@ fn the_next_request_is_shown_part_by_part_with_what_changed() {
             .and_then(|row| row.note.clone())
             .unwrap()
     };
-    assert_eq!(note(PartKind::Earlier), "turns 1–1 left; the record keeps them");
+    assert_eq!(note(PartKind::Earlier), "turn 1 left; the record keeps it");
     assert_eq!(
         note(PartKind::Reference),
         "a reference since turn 3: its own turn carried 750 bytes"
@@ -81,7 +81,7 @@ fn the_next_request_is_shown_part_by_part_with_what_changed() {
         "{text}"
     );
     assert!(
-        text.contains("- turn 4: the next turn would have passed the budget: dropped 1 turns; "),
+        text.contains("- turn 4: the next turn would have passed the budget: dropped 1 turn; "),
         "{text}"
     );
     assert!(text.contains("do not touch legacy.c"), "{text}");

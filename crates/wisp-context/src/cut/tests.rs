@@ -110,11 +110,11 @@ fn a_block_inside_another_is_found_too() {
 }
 
 #[test]
-fn a_large_output_streams_past_a_large_reply() {
+fn sixteen_mebibytes_stream_past_a_reply_of_sixty_kibibytes() {
     let line = |n: usize| format!("src/module_{n}.rs: warning number {n} of the whole build log here\n");
     let reply: String = (40_000..40_900).map(line).collect();
     assert!(reply.len() > 60_000);
-    let output: String = (0..60_000).map(line).collect();
+    let output: String = (0..240_000).map(line).collect();
     let mut finder = Finder::new(&reply);
     finder.scan(EntryId(3), "run_command", output.as_bytes().chunks(4093));
     assert_eq!(finder.cuts().len(), 1);
