@@ -167,7 +167,7 @@ impl Gate {
         match request {
             Request::Command { line } => self.judge_line(line, place),
             Request::Read { path, real, inside } => Ok(vec![read(path, real, *inside)]),
-            Request::Edit { path, real, mode } => Ok(vec![edit(path, real, mode)]),
+            Request::Edit { path, real, mode } => Ok(vec![edit(path, real, mode, place.directory)]),
         }
     }
 
@@ -280,16 +280,162 @@ fn read(path: &str, real: &Path, inside: bool) -> Thing {
     }
 }
 
-/// An edit is at least moderate; a yes to one is for edits in this directory, unless it is dangerous.
-fn edit(path: &str, real: &Path, mode: &str) -> Thing {
+/// An edit is at least moderate. A yes to one is for edits of files under this directory; one elsewhere, and a
+/// dangerous one, is for that file alone.
+fn edit(path: &str, real: &Path, mode: &str, directory: &Path) -> Thing {
+    let inside = real.starts_with(directory);
     let real = real.display().to_string();
-    let found = [writing(path), writing(&real)].into_iter().flatten().collect();
+    let exact = format!("edit_file {mode} {real}");
+    let mut found: Vec<_> = [writing(path), writing(&real)].into_iter().flatten().collect();
+    if !inside {
+        found.push((
+            Level::Moderate,
+            format!("{real} is outside the working directory"),
+        ));
+    }
     let Verdict { level, reasons } = Verdict::of(found, (Level::Moderate, "changes a file"));
+    let pattern = if inside {
+        Pattern::Program("edit_file".to_owned())
+    } else {
+        Pattern::Exact(exact.clone())
+    };
     Thing {
-        text: format!("edit_file {mode} {real}"),
-        exact: format!("edit_file {mode} {real}"),
+        text: exact.clone(),
+        exact,
         level,
         reasons,
-        pattern: Pattern::Program("edit_file".to_owned()),
+        pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approvals::{Grant, Scope};
+
+    fn gate() -> Gate {
+        let policy = Policy::new(&[], &[]).expect("no patterns");
+        Gate::new(policy, Threshold::From(Level::Moderate))
+    }
+
+    fn place() -> Place<'static> {
+        Place::at(
+            Path::new("/w/work"),
+            "2026-11-30T09:00:00Z".parse().expect("a time"),
+        )
+    }
+
+    fn edit_of(real: &str) -> Request {
+        Request::Edit {
+            path: real.to_owned(),
+            real: real.into(),
+            mode: "write".to_owned(),
+        }
+    }
+
+    fn read_of(path: &str, real: &str, inside: bool) -> Request {
+        Request::Read {
+            path: path.to_owned(),
+            real: real.into(),
+            inside,
+        }
+    }
+
+    fn line(line: &str) -> Request {
+        Request::Command {
+            line: line.to_owned(),
+        }
+    }
+
+    fn asked(request: &Request, approvals: &Approvals) -> Option<Question> {
+        match gate().decide(request, approvals, &place()) {
+            Decision::Ask(question) => Some(*question),
+            Decision::Allowed { .. } => None,
+            Decision::Denied(refusal) => panic!("denied: {}", refusal.reason()),
+        }
+    }
+
+    /// What is allowed after a yes to everything a request asks.
+    fn after_yes(request: &Request, scope: Scope) -> Approvals {
+        let mut approvals = Approvals::new();
+        let grant = Grant {
+            scope,
+            days: 30,
+            at: place().now,
+            source: "test".to_owned(),
+        };
+        for thing in asked(request, &approvals).expect("a question").things {
+            approvals.grant("1".to_owned(), &thing, &grant, place().directory);
+        }
+        approvals
+    }
+
+    #[test]
+    fn a_yes_to_an_edit_is_for_this_directory_and_not_for_what_lies_outside() {
+        let approvals = after_yes(&edit_of("/w/work/a.rs"), Scope::Session);
+        assert!(asked(&edit_of("/w/work/src/b.rs"), &approvals).is_none());
+        for outside in [
+            "/w/work-evil/twin.txt",
+            "/w/outside/secret.txt",
+            "/w/work/.env",
+            "/w/work/.git/hooks/pre-commit",
+        ] {
+            assert!(asked(&edit_of(outside), &approvals).is_some(), "{outside}");
+        }
+        let approvals = after_yes(&edit_of("/w/outside/secret.txt"), Scope::Session);
+        assert!(asked(&edit_of("/w/outside/secret.txt"), &approvals).is_none());
+        assert!(asked(&edit_of("/w/outside/other.txt"), &approvals).is_some());
+    }
+
+    #[test]
+    fn a_read_is_judged_by_the_name_and_by_the_file_it_leads_to() {
+        let none = Approvals::new();
+        assert!(asked(&read_of("a.rs", "/w/work/a.rs", true), &none).is_none());
+        let link = asked(&read_of("link.txt", "/w/outside/plain.txt", false), &none).expect("a question");
+        assert_eq!(link.command, "read_file link.txt (which is /w/outside/plain.txt)");
+        assert_eq!(
+            link.reasons,
+            ["/w/outside/plain.txt is outside the working directory"]
+        );
+        for (path, real) in [("notes", "/home/a/.SSH/id_rsa"), (".Env", "/w/work/.Env")] {
+            let question = asked(&read_of(path, real, true), &none).expect("a question");
+            assert_eq!(question.level, Level::Dangerous, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_question_names_what_needs_an_answer_and_a_yes_covers_just_that() {
+        let question =
+            asked(&line("ls && touch a && git push origin main"), &Approvals::new()).expect("a question");
+        let parts: Vec<&str> = question.things.iter().map(|thing| thing.text.as_str()).collect();
+        assert_eq!(parts, ["touch a", "git push origin main"]);
+        assert_eq!(question.pattern, "touch *, git push *");
+        let approvals = after_yes(&line("touch a && git push origin main"), Scope::Once);
+        assert!(asked(&line("git push; touch b; ls"), &approvals).is_none());
+        assert!(asked(&line("git push --force"), &approvals).is_some());
+        assert!(asked(&line("git pull"), &approvals).is_some());
+    }
+
+    #[test]
+    fn an_answer_to_a_variable_is_no_answer_to_another_value() {
+        let approvals = after_yes(&line("D=build; rm -r \"$D\""), Scope::Session);
+        assert!(asked(&line("D=build; rm -r \"$D\""), &approvals).is_none());
+        assert!(asked(&line("D=/home; rm -r \"$D\""), &approvals).is_some());
+    }
+
+    #[test]
+    fn with_no_threshold_nothing_is_asked_and_the_policy_stays() {
+        let gate = Gate::new(Policy::new(&[], &[]).expect("no patterns"), Threshold::Never);
+        let decide = |text: &str| gate.decide(&line(text), &Approvals::new(), &place());
+        assert!(
+            matches!(decide("rm -r build"), Decision::Allowed { verdict, .. } if verdict.level == Level::Dangerous)
+        );
+        assert!(matches!(decide("sudo ls"), Decision::Denied(Refusal::Policy(_))));
+    }
+
+    #[test]
+    fn what_a_person_types_is_held_against_the_policy_only() {
+        assert_eq!(gate().check_typed("rm -r build"), Ok(()));
+        assert!(gate().check_typed("ls; sudo ls").is_err());
     }
 }
