@@ -201,25 +201,14 @@ fn turn_of(own: &[Entry], read: Option<Turn>) -> Turn {
             ..turn
         },
         None => Turn {
-            outcome: None,
+            first,
             ended: Some(last),
             grown: own
                 .iter()
                 .map(|entry| crate::message::size(entry.text().len()))
                 .sum(),
             ..empty(own[0].turn, prompt)
-        }
-        .starting(first, prompt.id),
-    }
-}
-
-impl Turn {
-    fn starting(self, first: EntryId, prompt: EntryId) -> Self {
-        Self {
-            first,
-            prompt,
-            ..self
-        }
+        },
     }
 }
 
