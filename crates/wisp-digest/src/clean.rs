@@ -10,7 +10,10 @@ pub(crate) fn clean(raw: &[u8]) -> Cow<'_, str> {
     let raw = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
     let raw = last_frame(raw);
     if memchr::memchr2(0x1B, 0x08, raw).is_none() {
-        return tidy(String::from_utf8_lossy(raw));
+        return match std::str::from_utf8(raw) {
+            Ok(text) => Cow::Borrowed(text.trim_ascii_end().trim_end()),
+            Err(_) => tidy(String::from_utf8_lossy(raw)),
+        };
     }
     let plain = without_escapes(raw);
     Cow::Owned(String::from_utf8_lossy(&plain).trim_end().to_owned())

@@ -57,7 +57,11 @@ pub(crate) fn declared(text: &str) -> Option<Severity> {
 
 /// `INFO  http: …`, `[ERROR] …`, `<warn> …`, `INFO:root:…`, and `[main] INFO …` with one field before it.
 fn at_start(text: &str) -> Option<Severity> {
-    let first = text.trim_start_matches(['[', '<', '(', '|', ' ']);
+    let marks = text
+        .bytes()
+        .take_while(|byte| matches!(byte, b'[' | b'<' | b'(' | b'|' | b' '))
+        .count();
+    let first = &text[marks..];
     let word = leading_word(first);
     named(word)
         .filter(|_| is_upper_or_marked(text, word))

@@ -99,10 +99,7 @@ impl CFamily {
             return Step::Lean;
         }
         let cause = diag::missing_name(diagnostic.message);
-        let copy = format!("{} {}", diagnostic.location, diagnostic.message);
-        let finding = Finding::new(Kind::Compile, diagnostic.message, line)
-            .because(cause)
-            .known_as(copy);
+        let finding = Finding::new(Kind::Compile, diagnostic.message, line).because(cause);
         self.open = Some(finding.at(used_at.unwrap_or_else(|| diagnostic.location.clone())));
         Step::Lean
     }
@@ -132,19 +129,17 @@ impl CFamily {
             }
             return Some(Step::Take);
         }
-        let around = ["In file included from", "                 from"]
-            .iter()
-            .any(|start| text.starts_with(start))
-            || [
-                "In function",
-                "In member function",
-                "In instantiation of",
-                "At global scope",
-                "In constructor",
-                "In static member",
-            ]
-            .iter()
-            .any(|words| text.contains(&format!(": {words}")));
+        const AROUND: &[&str] = &[
+            ": In function",
+            ": In member function",
+            ": In instantiation of",
+            ": At global scope",
+            ": In constructor",
+            ": In static member",
+        ];
+        let around = text.starts_with("In file included from")
+            || text.starts_with("                 from")
+            || AROUND.iter().any(|words| text.contains(words));
         around.then(|| {
             self.close(report);
             Step::Take

@@ -23,7 +23,6 @@ pub(crate) const FORMAT: Format = Format {
         " tests, ",
         " test, ",
         "** (",
-        "error: ",
         "could not compile dependency",
         "(.ex)",
         ".exs:",

@@ -84,6 +84,9 @@ impl Reader for Sanitizer {
 
 /// What a line says is wrong.
 fn fault(text: &str) -> Option<&str> {
+    if !text.starts_with("==") && !text.starts_with("WARNING: ThreadSanitizer: ") {
+        return None;
+    }
     if let Some((_, rest)) = text.split_once("==ERROR: ") {
         return Some(rest);
     }
@@ -239,7 +242,7 @@ fn own_frame(body: &str) -> Option<(Location, &str)> {
         "/usr/lib",
         "nptl/",
     ];
-    if FOREIGN.iter().any(|part| body.contains(part)) {
+    if !body.starts_with(['#', 'a', 'b']) || FOREIGN.iter().any(|part| body.contains(part)) {
         return None;
     }
     if body.starts_with('#') {

@@ -17,7 +17,9 @@ pub(crate) const FORMAT: Format = Format {
     version: "Swift 6.0",
     triggers: &[
         ".swift:",
-        "error: ",
+        "error: emit-module",
+        "error: fatalError",
+        "command failed",
         "`- ",
         "BUILD FAILED",
         "Build complete!",
@@ -41,10 +43,8 @@ impl Reader for Swift {
             self.picture = true;
             match found.level {
                 Level::Error => {
-                    let copy = format!("swift {} {}", found.location, found.message);
-                    let finding = Finding::new(Kind::Compile, found.message, line)
-                        .because(missing_name(found.message))
-                        .known_as(copy);
+                    let finding =
+                        Finding::new(Kind::Compile, found.message, line).because(missing_name(found.message));
                     self.open = Some(finding.at(found.location));
                 }
                 Level::Warning => report.warn("swift", Some(found.location.clone()), line),

@@ -19,7 +19,6 @@ pub(crate) const FORMAT: Format = Format {
         "Apply complete!",
         "Plan: ",
         "No changes.",
-        "Error: ",
     ],
     reader: || Box::<Terraform>::default(),
 };
