@@ -1,3 +1,35 @@
 //! The loop of a conversation, and the protocol its faces speak.
+//!
+//! A face prepares the [`ground`], [`start`]s an engine on it and holds a [`Handle`]: commands go in, events come
+//! out ([`protocol`]). Everything else (which model, what runs, what is kept, what the model sees) happens behind
+//! the handle, in one task that owns the [`Conversation`].
+//!
+//! ```
+//! use wisp_agent::protocol::{Command, Event};
+//! let line = r#"{"type":"message","text":"What is in this folder?"}"#;
+//! let command: Command = serde_json::from_str(line).unwrap();
+//! assert_eq!(command, Command::Message { text: "What is in this folder?".into() });
+//! let event = serde_json::to_string(&Event::Delta { text: "Let me look.".into() }).unwrap();
+//! assert_eq!(event, r#"{"type":"delta","text":"Let me look."}"#);
+//! ```
 
+mod cited;
+mod condense;
+mod conversation;
+mod engine;
+mod events;
+mod git;
+pub mod model;
+mod open;
 pub mod protocol;
+mod receipt;
+mod slash;
+mod turn;
+mod typed;
+pub mod views;
+
+pub use conversation::{Conversation, Shown};
+pub use engine::{Handle, Launch, start};
+pub use events::Events;
+pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, ground};
+pub use turn::{MAX_STEPS, TurnError};

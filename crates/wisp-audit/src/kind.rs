@@ -104,8 +104,8 @@ kinds! {
     McpResult = "mcp.result", "What a caller was given.", ["tool", "isError", "text", "seconds"];
 
     // --- context
-    ContextPressure = "context.pressure", "How full the window is, when that changes what is done.",
-        ["tokens", "contextSize", "fill", "level", "method"];
+    ContextPressure = "context.pressure", "How full the window is, before every request, and what was done about it.",
+        ["phase", "estimate", "basis", "window", "budget", "headroom", "fits", "action"];
     ContextCondensation = "context.condensation", "Turns were taken out of the requests.",
         ["turnsBefore", "turnsAfter", "contextSize", "tokenCount", "savedBefore", "savedAfter", "reason", "target",
          "fillBefore", "fillAfter", "headroom", "steps", "floor"];

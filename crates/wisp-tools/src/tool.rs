@@ -46,6 +46,27 @@ impl Descriptor {
     }
 }
 
+impl Descriptor {
+    /// A section of documentation: what it does, its arguments, its limits, an example.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("## {}\n\n{}\n\n", self.name, self.description);
+        if !self.parameters.is_empty() {
+            text.push_str("| argument | type | needed | meaning |\n| --- | --- | --- | --- |\n");
+        }
+        for p in self.parameters {
+            let needed = if p.required { "yes" } else { "no" };
+            let row = format!(
+                "| `{}` | {} | {needed} | {} |\n",
+                p.name,
+                p.kind.name(),
+                p.description
+            );
+            text.push_str(&row);
+        }
+        text + &format!("\nLimits: {}.\n\nExample: {}\n\n", self.limits, self.example)
+    }
+}
+
 /// Something a model may call.
 pub trait Tool: Send + Sync {
     /// The row that describes it, under the options in force.

@@ -106,7 +106,11 @@ pub enum Event {
         body: String,
     },
     /// The conversation is over.
-    Exit,
+    Exit {
+        /// The exit code of a program that did nothing else: 0, or 1 and 64 when it could not be opened.
+        #[serde(default)]
+        code: u8,
+    },
 }
 
 /// How much a note matters.

@@ -1,0 +1,99 @@
+//! Making room: measured before every request, condensed when due, and said.
+
+use serde_json::json;
+use wisp_audit::Kind;
+use wisp_context::{Action, Phase, Plan, Pressure, Reason};
+
+use crate::conversation::Conversation;
+use crate::protocol::NoteLevel;
+use crate::turn::TurnError;
+
+impl Conversation {
+    /// Measures what would be sent, condenses when that is due, and records both (ADR-0137: a pressure event before
+    /// every request, also one that fits).
+    pub(crate) fn condense_if_due(&mut self, phase: Phase, number: u64) -> Result<(), TurnError> {
+        let pressure = self.record.pressure(&self.gauge(), phase);
+        if pressure.action == Action::Send {
+            return self.record_pressure(&pressure, number);
+        }
+        let Some(plan) = self.record.plan(&self.gauge(), phase, Reason::Budget) else {
+            return self.record_pressure(&pressure, number);
+        };
+        let after = pressure.after(&plan);
+        let fits = plan.fits;
+        if plan.changes() {
+            self.apply(plan, number)?;
+        }
+        self.record_pressure(&after, number)?;
+        if fits {
+            Ok(())
+        } else {
+            Err(TurnError::TooLong(self.model.window.tokens))
+        }
+    }
+
+    /// Condenses because the server refused or cut a request.
+    pub(crate) fn condense(&mut self, phase: Phase, reason: Reason, number: u64) -> Result<(), TurnError> {
+        let plan = self.record.plan(&self.gauge(), phase, reason);
+        match plan.filter(Plan::changes) {
+            Some(plan) => self.apply(plan, number),
+            None => Err(TurnError::TooLong(self.model.window.tokens)),
+        }
+    }
+
+    /// Applies a plan under its audit event. A plan that went stale changes nothing.
+    fn apply(&mut self, plan: Plan, number: u64) -> Result<(), TurnError> {
+        let steps: Vec<String> = plan.steps.iter().map(|s| s.words()).collect();
+        let details = json!({
+            "turnsBefore": plan.turns_before, "turnsAfter": plan.turns_after, "contextSize": plan.window,
+            "target": plan.goal, "fillBefore": plan.fill_before, "fillAfter": plan.fill_after,
+            "headroom": plan.headroom, "steps": steps, "floor": plan.floor, "reason": plan.reason,
+        });
+        let event = self.record_event(number, Kind::ContextCondensation, details)?;
+        let floor = plan.floor_note();
+        let left = plan.turns_before - plan.turns_after;
+        let shares = (
+            percent(plan.fill_before, plan.window),
+            percent(plan.fill_after, plan.window),
+        );
+        let Ok((_, referenced)) = self.record.condense(plan, event) else {
+            return Ok(());
+        };
+        for one in referenced {
+            let details = reference_details(&one);
+            self.record_event(number, Kind::ContextReference, details)?;
+        }
+        let turns = if left == 1 {
+            "1 older turn".to_owned()
+        } else {
+            format!("{left} older turns")
+        };
+        let text = format!(
+            "condensed the context from {} % to {} % of the window: {turns} left it",
+            shares.0, shares.1
+        );
+        self.events.note(NoteLevel::Info, text);
+        if let Some(note) = floor {
+            self.events.note(NoteLevel::Warning, note);
+        }
+        Ok(())
+    }
+
+    fn record_pressure(&self, pressure: &Pressure, number: u64) -> Result<(), TurnError> {
+        let details = serde_json::to_value(pressure).unwrap_or_default();
+        self.record_event(number, Kind::ContextPressure, details)?;
+        Ok(())
+    }
+}
+
+/// The details of `context.reference`.
+pub(crate) fn reference_details(referenced: &wisp_context::Referenced) -> serde_json::Value {
+    json!({
+        "entry": referenced.entry, "tool": referenced.tool, "bytes": referenced.bytes,
+        "referenceBytes": referenced.reference_bytes,
+    })
+}
+
+fn percent(tokens: u64, window: u64) -> u64 {
+    tokens * 100 / window.max(1)
+}

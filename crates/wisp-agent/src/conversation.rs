@@ -1,0 +1,205 @@
+//! One conversation: the record, the model, the tools, the audit and the store, owned by one task.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use wisp_audit::{AuditError, AuditLog, Event, Kind};
+use wisp_config::{Config, Paths};
+use wisp_context::{Estimator, Gauge, Stamp, Target, ThreadRecord, Time};
+use wisp_host::Env;
+use wisp_ollama::{Client, Tools};
+use wisp_tools::{Finished, Registry};
+
+use crate::events::Events;
+use crate::model::{Model, Preferences};
+use crate::protocol::{HeldRange, OutputSummary};
+
+/// An output the person can ask for again: of a tool, or of a command they typed.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Its id, 16 hex digits; the store's when it is kept.
+    pub id: String,
+    /// What made it: `run_command cargo build`.
+    pub title: String,
+    /// What the tool returned to the model.
+    pub text: String,
+    /// Bytes of the whole.
+    pub bytes: u64,
+    /// Lines of the whole.
+    pub lines: u64,
+    /// What the model was not shown.
+    pub held: Vec<HeldRange>,
+    /// Whether the whole is in the store.
+    pub kept: bool,
+    /// Why it is not, although it is longer than what was shown.
+    pub not_kept: Option<String>,
+}
+
+/// One conversation.
+pub struct Conversation {
+    /// The way to the face.
+    pub events: Events,
+    /// The model.
+    pub model: Model,
+    /// What the person set about models.
+    pub preferences: Preferences,
+    /// The person's own server, also while the demo model answers.
+    pub client: Client,
+    /// The record.
+    pub record: ThreadRecord,
+    /// The tools.
+    pub registry: Registry,
+    /// The tools' definitions as they are sent; none for a model that cannot call them.
+    pub tools: Option<Tools>,
+    /// The audit.
+    pub audit: AuditLog,
+    /// How many tokens a request has.
+    pub estimator: Estimator,
+    /// The marks condensing works by.
+    pub target: Target,
+    /// Where wisp's files are.
+    pub paths: Paths,
+    /// The configuration.
+    pub config: Config,
+    /// The environment.
+    pub env: Env,
+    /// The working directory.
+    pub directory: PathBuf,
+    /// What can be shown again, in order.
+    pub shown: Vec<Shown>,
+    /// Lines the person typed.
+    pub typed: Vec<String>,
+    /// Turns of the conversations before the last `/new`, so that a turn's number is never used twice in a session.
+    pub turns_before: u64,
+    /// The demo server, while it is what answers.
+    pub demo: Option<ollama_sim::Server>,
+}
+
+impl Conversation {
+    /// Records an event of a turn.
+    pub fn record_event(&self, turn: u64, kind: Kind, details: Value) -> Result<String, AuditError> {
+        self.audit
+            .append(Event::new(kind, details).in_turn(turn))
+            .map(wisp_audit::EventId::into_string)
+    }
+
+    /// Records an event of a turn and makes the stamp of the entry it holds.
+    pub fn stamped(&self, turn: u64, kind: Kind, details: Value) -> Result<Stamp, AuditError> {
+        let id = self.record_event(turn, kind, details)?;
+        Ok(self.stamp().from(id))
+    }
+
+    /// A stamp of now that names no event.
+    pub fn stamp(&self) -> Stamp {
+        let now = self.registry.services().clock.now();
+        let offset = jiff::tz::TimeZone::system().to_offset(now).seconds();
+        Stamp::at(Time {
+            millis: now.as_millisecond(),
+            offset,
+        })
+    }
+
+    /// The number of the last turn, from 1; 0 before the first.
+    pub fn turn_number(&self) -> u64 {
+        self.turns_before + u64::from(self.record.turn_count())
+    }
+
+    /// Begins an empty conversation over the same instructions; the audit session and the outputs stay.
+    pub fn start_over(&mut self) {
+        self.turns_before = self.turn_number();
+        self.record = self.record.renewed(self.stamp());
+        self.estimator.forget_report();
+    }
+
+    /// The server the person's models are on: not the demo's own.
+    pub fn server(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Goes on with another model. The record stays; what is known of requests starts anew.
+    pub fn set_model(&mut self, model: Model) {
+        self.registry.services().budget.set_window(model.window.tokens);
+        self.estimator = Estimator::default();
+        self.model = model;
+        self.set_tools();
+    }
+
+    /// What pressure is measured with.
+    pub fn gauge(&self) -> Gauge<'_> {
+        Gauge {
+            estimator: &self.estimator,
+            window: Some(self.model.window.tokens),
+            target: self.target,
+        }
+    }
+
+    /// The share of the window that the next request would start with.
+    pub fn used(&self) -> f64 {
+        let tokens = self.estimator.estimate(self.record.compose().bytes()).tokens;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "tokens and windows stay far below 2^53"
+        )]
+        let share = tokens as f64 / self.model.window.tokens.max(1) as f64;
+        share
+    }
+
+    /// Serialises the tools' definitions, after the tools or the model have changed.
+    pub fn set_tools(&mut self) {
+        let offered = self.model.tools && !self.registry.names().is_empty();
+        let definitions = offered.then(|| self.registry.definitions());
+        self.estimator
+            .set_tool_bytes(definitions.as_ref().map_or(0, |d| d.len() as u64));
+        self.tools = definitions.and_then(|d| Tools::from_json(&d).ok());
+    }
+
+    /// Notes an output so that `/show` and `/last` find it.
+    pub fn remember(&mut self, finished: &Finished) {
+        let pending = &finished.pending;
+        let admitted = &pending.admitted;
+        self.shown.push(Shown {
+            id: pending.call.clone(),
+            title: format!("{} {}", pending.tool, pending.arguments)
+                .trim_end()
+                .to_owned(),
+            text: admitted.shown.clone(),
+            bytes: admitted.bytes,
+            lines: admitted.lines,
+            held: held(admitted),
+            kept: admitted.kept.is_some(),
+            not_kept: admitted.not_kept.clone(),
+        });
+    }
+
+    /// What a face is sent of an output.
+    pub fn summary(&self, admitted: &wisp_tools::Admitted, id: &str) -> OutputSummary {
+        OutputSummary {
+            id: id.to_owned(),
+            text: admitted.beginning.clone(),
+            lines: admitted.lines,
+            bytes: admitted.bytes,
+            truncated: admitted.bytes > admitted.beginning.len() as u64,
+            shown_lines: self.config.shown_output_lines(),
+            held: held(admitted),
+            stored: admitted.kept.is_some(),
+        }
+    }
+
+    /// Records that the conversation ends.
+    pub fn close(&mut self, reason: &str) {
+        let details = json!({"reason": reason, "turns": self.record.turn_count()});
+        // Nothing can be done at the end about an audit that cannot be written; it was said when it began.
+        let _ = self.audit.append(Event::new(Kind::SessionEnd, details));
+        let _ = self.audit.sync();
+    }
+}
+
+/// The held-back ranges as the protocol has them.
+fn held(admitted: &wisp_tools::Admitted) -> Vec<HeldRange> {
+    let range = |h: &wisp_tools::HeldRange| HeldRange {
+        from_line: h.from_line,
+        to_line: h.to_line,
+        bytes: h.bytes,
+    };
+    admitted.held.iter().map(range).collect()
+}

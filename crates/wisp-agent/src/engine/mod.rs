@@ -1,0 +1,349 @@
+//! The engine: one task that owns the conversation, takes commands from its face and answers with events.
+//!
+//! While a turn or a typed command runs, the engine still hears its face: an answer to an approval, an interrupt, a
+//! page of an output, a completion. Lines entered meanwhile wait their turn.
+
+pub mod desk;
+mod lines;
+mod side;
+mod start;
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use wisp_audit::Kind;
+use wisp_exec::Cancel;
+
+use crate::conversation::Conversation;
+use crate::events::{Doing, Events};
+use crate::open::{Ground, OpenError};
+use crate::protocol::{Command, Event, NoteLevel, Status};
+use crate::turn::Turn;
+use crate::{git, slash, typed};
+
+use desk::Desk;
+use side::Side;
+
+/// A running engine, as its face holds it.
+#[derive(Debug)]
+pub struct Handle {
+    /// What the face asks.
+    pub commands: mpsc::UnboundedSender<Command>,
+    /// What the face is told.
+    pub events: mpsc::UnboundedReceiver<Event>,
+}
+
+/// The engine of one conversation.
+pub struct Engine {
+    conversation: Conversation,
+    commands: mpsc::UnboundedReceiver<Command>,
+    waiting: VecDeque<Command>,
+    desk: Desk,
+    side: Side,
+}
+
+/// Whether the conversation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Another line is wanted.
+    Go,
+    /// It is over.
+    Leave,
+}
+
+/// What an engine is started with besides the ground.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Launch {
+    /// Whether a person is there who can choose a model.
+    pub chooses: bool,
+    /// Whether the banner is wanted.
+    pub banner: bool,
+}
+
+/// Starts an engine on the present runtime and gives its face the handle. The conversation is open when this
+/// returns, unless there is a choice of model to be made: then it is made over the handle first, and a failure
+/// arrives as a note before `exit`.
+pub async fn start(ground: Ground, launch: Launch) -> Result<Handle, OpenError> {
+    let (commands, from_face) = mpsc::unbounded_channel();
+    let (to_face, events) = mpsc::unbounded_channel();
+    let engine_events = Events::new(to_face);
+    let handle = Handle { commands, events };
+    if launch.chooses {
+        tokio::spawn(open_and_run(ground, from_face, engine_events, launch));
+        return Ok(handle);
+    }
+    let conversation = start::start(ground, &engine_events, None).await?;
+    if launch.banner {
+        start::banner(&conversation);
+    }
+    tokio::spawn(Engine::new(conversation, from_face).run());
+    Ok(handle)
+}
+
+/// Opens the conversation with the face at hand, then runs it.
+async fn open_and_run(
+    ground: Ground,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    events: Events,
+    launch: Launch,
+) {
+    let mut desk = Desk::new(events.clone(), ground.config.approval_timeout());
+    let mut waiting = VecDeque::new();
+    let (cancel, _) = stopper();
+    let person = desk.person(Doing::new(events.clone()));
+    let work = start::start(ground, &events, Some(&person));
+    let mut around = Around {
+        commands: &mut commands,
+        waiting: &mut waiting,
+        desk: &mut desk,
+        side: None,
+        cancel: &cancel,
+    };
+    match around.run(work).await {
+        Ok(conversation) => {
+            if launch.banner {
+                start::banner(&conversation);
+            }
+            let mut engine = Engine::new(conversation, commands);
+            engine.waiting = waiting;
+            engine.run().await;
+        }
+        Err(error) => {
+            let hint = error
+                .hint()
+                .map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+            events.note(NoteLevel::Error, format!("{error}{hint}"));
+            events.send(Event::Exit {
+                code: if error.is_usage() { 64 } else { 1 },
+            });
+        }
+    }
+}
+
+impl Engine {
+    /// An engine for an open conversation.
+    pub fn new(conversation: Conversation, commands: mpsc::UnboundedReceiver<Command>) -> Self {
+        let side = Side::of(&conversation);
+        let desk = Desk::new(
+            conversation.events.clone(),
+            conversation.config.approval_timeout(),
+        );
+        lines::follow(&conversation);
+        Self {
+            conversation,
+            commands,
+            waiting: VecDeque::new(),
+            desk,
+            side,
+        }
+    }
+
+    /// Runs until the face leaves or is gone.
+    pub async fn run(mut self) {
+        loop {
+            let status = self.status();
+            self.events().send(Event::Status(status));
+            let next = match self.next().await {
+                Some(command) => self.obey(command).await,
+                None => Next::Leave,
+            };
+            if next == Next::Leave {
+                break;
+            }
+        }
+        self.conversation.close("closed");
+        self.events().send(Event::Exit { code: 0 });
+    }
+
+    fn events(&self) -> &Events {
+        &self.conversation.events
+    }
+
+    /// The next line or command that is not answered on the side.
+    async fn next(&mut self) -> Option<Command> {
+        loop {
+            if let Some(waiting) = self.waiting.pop_front() {
+                return Some(waiting);
+            }
+            let command = self.commands.recv().await?;
+            if matches!(
+                command,
+                Command::Message { .. } | Command::Quit | Command::Hello { .. }
+            ) {
+                return Some(command);
+            }
+            self.side.refresh(&self.conversation);
+            self.side.answer(&command, &mut self.desk).await;
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Next {
+        match command {
+            Command::Quit => Next::Leave,
+            Command::Hello {
+                effects,
+                client,
+                version,
+            } => {
+                self.desk.hello(&effects);
+                let details = json!({"effects": effects, "client": client, "version": version});
+                let event = wisp_audit::Event::new(Kind::HostHello, details);
+                let _ = self.conversation.audit.append(event);
+                Next::Go
+            }
+            Command::Message { text } => self.line(text).await,
+            _ => Next::Go,
+        }
+    }
+
+    /// A line: a slash command, a typed command or a message for the model.
+    async fn line(&mut self, text: String) -> Next {
+        let line = text.trim();
+        if line.is_empty() {
+            return Next::Go;
+        }
+        if self.conversation.typed.last().map(String::as_str) != Some(line) {
+            self.conversation.typed.push(line.to_owned());
+        }
+        if let Some(command) = line.strip_prefix('!') {
+            self.typed(command.trim().to_owned()).await;
+            return Next::Go;
+        }
+        if let Some(called) = slash::parse(line) {
+            return self.slash(called).await;
+        }
+        self.turn(&text).await;
+        Next::Go
+    }
+
+    async fn turn(&mut self, prompt: &str) {
+        let (cancel, stop) = stopper();
+        let doing = Doing::new(self.events().clone());
+        let person = self.desk.person(doing.clone());
+        let turn = Turn {
+            doing,
+            person: &person,
+            cancel: cancel.clone(),
+            stop,
+        };
+        let work = self.conversation.turn(prompt, &turn);
+        let mut around = Around {
+            commands: &mut self.commands,
+            waiting: &mut self.waiting,
+            desk: &mut self.desk,
+            side: Some(&self.side),
+            cancel: &cancel,
+        };
+        around.run(work).await;
+    }
+
+    async fn typed(&mut self, line: String) {
+        let (cancel, _) = stopper();
+        let doing = Doing::new(self.events().clone());
+        let person = self.desk.person(doing.clone());
+        let work = typed::run(&mut self.conversation, &line, &person, &doing, &cancel);
+        let mut around = Around {
+            commands: &mut self.commands,
+            waiting: &mut self.waiting,
+            desk: &mut self.desk,
+            side: Some(&self.side),
+            cancel: &cancel,
+        };
+        around.run(work).await;
+    }
+
+    async fn slash(&mut self, called: slash::Called) -> Next {
+        let (cancel, stop) = stopper();
+        let doing = Doing::new(self.events().clone());
+        let person = self.desk.person(doing);
+        let scene = slash::Scene {
+            person: &person,
+            stop,
+        };
+        let work = slash::run(&mut self.conversation, called, &scene);
+        let mut around = Around {
+            commands: &mut self.commands,
+            waiting: &mut self.waiting,
+            desk: &mut self.desk,
+            side: Some(&self.side),
+            cancel: &cancel,
+        };
+        around.run(work).await
+    }
+
+    fn status(&self) -> Status {
+        let conversation = &self.conversation;
+        let place = git::place(&conversation.directory, &conversation.env);
+        Status {
+            model: conversation.model.name.clone(),
+            directory: place.directory,
+            branch: place.branch,
+            approval: conversation.registry.gate().described(),
+            context_used: Some(conversation.used()),
+            ..Status::default()
+        }
+    }
+}
+
+/// A way to stop a piece of work, and the token its first press cancels.
+fn stopper() -> (Cancel, CancellationToken) {
+    let stop = CancellationToken::new();
+    (Cancel::on(stop.clone()), stop)
+}
+
+/// What is heard while a piece of work runs.
+struct Around<'a> {
+    commands: &'a mut mpsc::UnboundedReceiver<Command>,
+    waiting: &'a mut VecDeque<Command>,
+    desk: &'a mut Desk,
+    side: Option<&'a Side>,
+    cancel: &'a Cancel,
+}
+
+impl Around<'_> {
+    /// Runs `work` to its end and answers the face meanwhile. A face that is gone stops the work.
+    async fn run<T>(&mut self, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        let mut gone = false;
+        loop {
+            tokio::select! {
+                done = &mut work => {
+                    self.desk.withdraw_all();
+                    return done;
+                }
+                asked = self.desk.asked() => self.desk.open(asked),
+                command = self.commands.recv(), if !gone => match command {
+                    Some(command) => self.hear(command).await,
+                    None => {
+                        gone = true;
+                        self.cancel.press();
+                        self.desk.withdraw_all();
+                    }
+                },
+            }
+        }
+    }
+
+    async fn hear(&mut self, command: Command) {
+        match command {
+            Command::Interrupt => {
+                self.cancel.press();
+                self.desk.withdraw_all();
+            }
+            Command::Quit => {
+                self.cancel.press();
+                self.desk.withdraw_all();
+                self.waiting.push_back(Command::Quit);
+            }
+            Command::Message { .. } | Command::Hello { .. } => self.waiting.push_back(command),
+            Command::Answer { .. } | Command::Choose { .. } => self.desk.answer(&command),
+            asked => {
+                if let Some(side) = self.side {
+                    side.answer(&asked, self.desk).await;
+                }
+            }
+        }
+    }
+}

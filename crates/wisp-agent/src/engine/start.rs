@@ -1,0 +1,165 @@
+//! The beginning of a conversation: which model, asked of the person where that is open, and the banner.
+
+use wisp_ollama::{Error, Model as Listed};
+
+use super::desk::Asker;
+use crate::conversation::Conversation;
+use crate::events::Events;
+use crate::model::Model;
+use crate::open::{Chosen, Ground, OpenError, demo, open};
+use crate::protocol::{Choice, ChoiceOption, NoteLevel};
+
+/// Chooses the model and opens the conversation.
+pub async fn start(
+    mut ground: Ground,
+    events: &Events,
+    person: Option<&Asker>,
+) -> Result<Conversation, OpenError> {
+    for warning in ground.config.warnings() {
+        events.note(NoteLevel::Warning, warning.clone());
+    }
+    let chosen = choose(&mut ground, events, person).await?;
+    open(ground, chosen, events.clone())
+}
+
+async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Result<Chosen, OpenError> {
+    let named = ground.setup.model.clone();
+    if let Err(error) = ground.client.version().await {
+        return without_server(ground, events, error).await;
+    }
+    if let Some(name) = named {
+        return opened(ground, &name).await;
+    }
+    if let Some(name) = ground.config.model() {
+        match opened(ground, &name).await {
+            Err(OpenError::Model(error)) if ground.setup.demo => {
+                events.note(
+                    NoteLevel::Warning,
+                    format!("{name}, which is configured, is unavailable: {error}"),
+                );
+            }
+            done => return done,
+        }
+    }
+    ask(ground, events, person).await
+}
+
+/// No server: chat opens on the demo model and says so in one line; everything else fails with the reason.
+async fn without_server(ground: &Ground, events: &Events, error: Error) -> Result<Chosen, OpenError> {
+    let gone = matches!(error, Error::Unreachable { .. } | Error::Silent { .. });
+    if !ground.setup.demo || !gone || ground.setup.model.is_some() {
+        return Err(error.into());
+    }
+    let text = format!(
+        "no Ollama answers at {}: talking to the built-in demo model, which is rules and no language model. For a \
+         real one install Ollama (https://ollama.com), then: ollama pull qwen3:8b",
+        ground.client.host()
+    );
+    events.note(NoteLevel::Warning, text);
+    demo().await
+}
+
+async fn opened(ground: &Ground, name: &str) -> Result<Chosen, OpenError> {
+    let model = Model::open(ground.client.clone(), name, ground.preferences.clone()).await?;
+    Ok(Chosen { model, demo: None })
+}
+
+/// Offers the installed models that can call tools; the choice is kept in the configuration.
+async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Result<Chosen, OpenError> {
+    let hidden = ground.config.disabled_models();
+    let mut listed = ground.client.tags().await?;
+    listed.retain(|m| !hidden.contains(&m.name));
+    let usable = usable(ground, listed).await;
+    let names: Vec<&str> = usable.iter().map(|m| m.name.as_str()).collect();
+    let Some(person) = person else {
+        let installed = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; installed are {}", names.join(", "))
+        };
+        return Err(OpenError::NoModel(installed));
+    };
+    if usable.is_empty() {
+        return Err(OpenError::NoModel(
+            "; none that can call tools is installed, fetch one with: ollama pull qwen3:8b".to_owned(),
+        ));
+    }
+    let choice = Choice {
+        title: "Which model should wisp talk to? The choice is kept.".to_owned(),
+        options: usable.iter().map(option).collect(),
+        ..Choice::default()
+    };
+    let name = person
+        .choose(choice)
+        .await
+        .ok_or_else(|| OpenError::NoModel(format!("; installed are {}", names.join(", "))))?;
+    let chosen = opened(ground, &name).await?;
+    match ground.config.set("model", &name) {
+        Ok(_) => events.note(
+            NoteLevel::Info,
+            format!("{name} is kept as the model; wisp config set model NAME changes it"),
+        ),
+        Err(e) => events.note(NoteLevel::Warning, format!("the choice could not be kept: {e}")),
+    }
+    Ok(chosen)
+}
+
+/// The models that can call tools. Servers before 0.30 do not say so in the list, so each is asked.
+async fn usable(ground: &Ground, listed: Vec<Listed>) -> Vec<Listed> {
+    let mut usable = Vec::new();
+    for model in listed {
+        let can = match &model.capabilities {
+            Some(capabilities) => capabilities.iter().any(|c| c == "tools"),
+            None => match ground.client.show(&model.name).await {
+                Ok(show) => show
+                    .can("tools")
+                    .unwrap_or_else(|| show.template.contains(".Tools")),
+                Err(_) => false,
+            },
+        };
+        if can {
+            usable.push(model);
+        }
+    }
+    usable
+}
+
+fn option(model: &Listed) -> ChoiceOption {
+    let size = model.size.map_or_else(String::new, wisp_output::amount::size);
+    let detail = format!(
+        "{} {} {size}",
+        model.details.parameter_size, model.details.quantization_level
+    );
+    ChoiceOption {
+        value: model.name.clone(),
+        label: model.name.clone(),
+        detail: detail.trim().to_owned(),
+        on: false,
+    }
+}
+
+/// The lines a chat begins with.
+pub fn banner(conversation: &Conversation) {
+    let tools = if conversation.tools.is_some() {
+        conversation.registry.names().len()
+    } else {
+        0
+    };
+    let tools = if tools == 1 {
+        "1 tool".to_owned()
+    } else {
+        format!("{tools} tools")
+    };
+    let window = wisp_output::amount::grouped(conversation.model.window.tokens);
+    let text = format!(
+        "wisp {} · {} · window {window} tokens · {tools} · session {}",
+        env!("CARGO_PKG_VERSION"),
+        conversation.model.name,
+        conversation.audit.session().as_str(),
+    );
+    conversation.events.note(NoteLevel::Info, text);
+    conversation.events.note(
+        NoteLevel::Info,
+        "/help lists the commands, ! runs one of your own, Ctrl-D leaves",
+    );
+}

@@ -1,0 +1,152 @@
+//! The model a conversation talks to: which one, what it can do, how much it holds, and how a request to it looks.
+
+pub mod convert;
+pub mod exchange;
+
+use wisp_context::message::Request;
+use wisp_ollama::window::{Choice, Memory, choose, num_predict};
+use wisp_ollama::{
+    ChatRequest, Client, Error, KeepAlive, Options, ServerVersion, Show, Think, Tools, adapt, same_model,
+};
+
+/// The most tokens a reply is given when the window leaves more.
+const MOST_REPLY: u64 = 16_384;
+
+/// How much a model holds, and why that number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Tokens, sent as `num_ctx` with every request of the conversation.
+    pub tokens: u64,
+    /// What it was trained for, when the server says.
+    pub trained: Option<u64>,
+    /// Where the number comes from, in words: `set by ollama.contextLength`, `already loaded with it`, …
+    pub why: String,
+}
+
+/// What the person set about models.
+#[derive(Debug, Clone, Default)]
+pub struct Preferences {
+    /// The window, tokens.
+    pub window: Option<u64>,
+    /// Whether and how much to think.
+    pub think: Option<Think>,
+    /// How long the server keeps the model loaded.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// A model that is ready to be talked to.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The server.
+    pub client: Client,
+    /// Its name, as the server lists it.
+    pub name: String,
+    /// What the server says of it.
+    pub show: Show,
+    /// The server's version.
+    pub version: ServerVersion,
+    /// How much it holds.
+    pub window: Window,
+    /// Whether it can call tools.
+    pub tools: bool,
+    /// Whether it is the built-in demo model.
+    pub demo: bool,
+    preferences: Preferences,
+}
+
+impl Model {
+    /// Asks the server about `name` and chooses the window. Errors are the server's: unreachable, no such model.
+    pub async fn open(client: Client, name: &str, preferences: Preferences) -> Result<Self, Error> {
+        let version = client.version().await?;
+        let show = client.show(name).await?;
+        let window = window(&client, name, &show, &preferences).await;
+        // A server from before 0.6.4 declares nothing: the template tells.
+        let tools = show
+            .can("tools")
+            .unwrap_or_else(|| show.template.contains(".Tools"));
+        let name = name.to_owned();
+        Ok(Self {
+            client,
+            name,
+            show,
+            version,
+            window,
+            tools,
+            demo: false,
+            preferences,
+        })
+    }
+
+    /// The request for a composed context. `prompt_tokens` is the estimate of what it costs; the reply is bounded by
+    /// what it leaves, so that the window cannot overflow while the model writes.
+    pub fn request(&self, composed: &Request, tools: Option<&Tools>, prompt_tokens: u64) -> ChatRequest {
+        let messages = composed.messages.iter().map(convert::message).collect();
+        let mut request = ChatRequest::new(&self.name, messages);
+        request.tools = tools.cloned();
+        request.think = self
+            .preferences
+            .think
+            .and_then(|wish| adapt::think(wish, &self.version, &self.show));
+        request.keep_alive = self.preferences.keep_alive;
+        request.truncate = Some(false);
+        request.shift = self.version.shift();
+        request.options = Options {
+            num_ctx: Some(self.window.tokens),
+            num_predict: Some(num_predict(self.window.tokens, prompt_tokens, Some(MOST_REPLY))),
+            repeat_penalty: adapt::repeat_penalty(&self.version, &self.show),
+            ..Options::default()
+        };
+        request
+    }
+
+    /// The model turned out not to think: `think` is not sent again.
+    pub fn forget_thinking(&mut self) {
+        self.preferences.think = None;
+    }
+
+    /// Asks the model not to think, where it can: a reply that was all thinking says nothing.
+    pub fn turn_thinking_off(&mut self) {
+        if self.show.can("thinking") == Some(true) {
+            self.preferences.think = Some(Think::Off);
+        }
+    }
+}
+
+/// Chooses the window of a conversation (ADR 0043): what is configured, else what the model is loaded with, else what
+/// this machine's memory holds, never more than the model was trained for.
+async fn window(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> Window {
+    let loaded = client.ps().await.unwrap_or_default();
+    let loaded = loaded.into_iter().find(|l| same_model(&l.name, name));
+    let listed = client.tags().await.unwrap_or_default();
+    let weights = listed
+        .into_iter()
+        .find(|m| same_model(&m.name, name))
+        .and_then(|m| m.size);
+    // Only a server on this machine shares this machine's memory.
+    let memory = if client.host().is_loopback() {
+        memory()
+    } else {
+        None
+    };
+    let known = Choice {
+        for_all: preferences.window,
+        ..Choice::of(show, loaded.as_ref(), weights, memory)
+    };
+    let (tokens, reason) = choose(&known);
+    Window {
+        tokens,
+        trained: known.trained,
+        why: reason.to_string(),
+    }
+}
+
+/// The machine's memory now; none where the system does not say.
+fn memory() -> Option<Memory> {
+    let mut system = sysinfo::System::new().ok()?;
+    system.refresh_memory();
+    Some(Memory {
+        available: system.available_memory(),
+        total: system.total_memory(),
+        held: 0,
+    })
+}

@@ -1,0 +1,435 @@
+//! Opening a conversation: the home, the configuration, the audit, the server, the model, the tools. Each thing that
+//! can be wrong here is an error with what to do about it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
+use wisp_config::{Config, ConfigError, Paths};
+use wisp_context::{Estimator, Rules, Stamp, Target, ThreadRecord, Time};
+use wisp_guard::{Gate, Policy};
+use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
+use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
+use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
+use wisp_output::{Store, ToolBudget};
+use wisp_tools::{Asking, BuiltinOptions, Gatekeeper, Keep, Registry, Services, Tool, ToolOptions, builtin};
+
+use crate::conversation::Conversation;
+use crate::events::Events;
+use crate::model::{Model, Preferences};
+use crate::protocol::NoteLevel;
+
+/// wisp's own instructions, the first part of every system message.
+pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
+
+/// Which tools a conversation offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// All that are not disabled.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// Exactly these.
+    Named(Vec<String>),
+}
+
+/// What a face asks for when it opens a conversation.
+#[derive(Clone)]
+pub struct Setup {
+    /// The environment.
+    pub env: Env,
+    /// The working directory, absolute.
+    pub directory: PathBuf,
+    /// `chat`, `respond`, `tui`: for the record.
+    pub face: &'static str,
+    /// The model, when the command line names one.
+    pub model: Option<String>,
+    /// Which tools.
+    pub tools: Selection,
+    /// Whether what would be asked about is allowed.
+    pub yes: bool,
+    /// Whether the demo model stands in when there is no server.
+    pub demo: bool,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// New identifiers.
+    pub ids: Arc<dyn IdSource>,
+}
+
+impl Setup {
+    /// A setup with the machine's clock and random ids.
+    pub fn new(env: Env, directory: PathBuf, face: &'static str) -> Self {
+        Self {
+            env,
+            directory,
+            face,
+            model: None,
+            tools: Selection::All,
+            yes: false,
+            demo: false,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+        }
+    }
+}
+
+/// Why a conversation could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The home or the configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The audit.
+    #[error("the audit cannot be opened: {0}")]
+    Audit(#[from] wisp_audit::AuditError),
+    /// A pattern of the policy.
+    #[error(transparent)]
+    Policy(#[from] wisp_guard::InvalidPattern),
+    /// The server or the model.
+    #[error(transparent)]
+    Model(#[from] wisp_ollama::Error),
+    /// The address of the server.
+    #[error(transparent)]
+    Host(#[from] wisp_ollama::HostError),
+    /// The demo server could not be started.
+    #[error("the demo model could not be started: {0}")]
+    Demo(std::io::Error),
+    /// No model is configured and none can be chosen.
+    #[error("no model is configured{0}")]
+    NoModel(String),
+    /// A tool that does not exist, or is disabled.
+    #[error("there is no tool {name}; the tools are: {tools}")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        tools: String,
+    },
+    /// Tools were named for a model that cannot call them.
+    #[error("{0} cannot call tools")]
+    NoTools(String),
+}
+
+impl OpenError {
+    /// What the person can do.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(e) => Some(e.hint()),
+            Self::Audit(_) => Some(
+                "see to the folder, or turn the audit off with: wisp config set audit.enabled false"
+                    .to_owned(),
+            ),
+            Self::Policy(_) => Some("correct commandPolicy in the configuration".to_owned()),
+            Self::Model(e) => e.hint(),
+            Self::Host(_) => Some("give a host, host:port or a URL in OLLAMA_HOST".to_owned()),
+            Self::NoModel(_) => {
+                Some("name one with --model NAME, or keep one with: wisp config set model NAME".to_owned())
+            }
+            Self::NoTools(_) => {
+                Some("choose a model with the tools capability: wisp models lists them".to_owned())
+            }
+            Self::Demo(_) | Self::UnknownTool { .. } => None,
+        }
+    }
+
+    /// Whether it is the command line or the configuration that is wrong.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Config(e) => e.is_usage(),
+            Self::UnknownTool { .. } | Self::Policy(_) | Self::Host(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A model to talk to, and the demo server when it is that.
+pub struct Chosen {
+    /// The model.
+    pub model: Model,
+    /// The demo server.
+    pub demo: Option<ollama_sim::Server>,
+}
+
+/// Everything below the model: where files are, what is configured, where is recorded and kept.
+pub struct Ground {
+    /// What was asked for.
+    pub setup: Setup,
+    /// Where wisp's files are.
+    pub paths: Paths,
+    /// The configuration.
+    pub config: Config,
+    /// The audit.
+    pub audit: AuditLog,
+    /// Where outputs are kept.
+    pub keep: Keep,
+    /// What is set about models.
+    pub preferences: Preferences,
+    /// The server.
+    pub client: Client,
+}
+
+/// Prepares the ground of a conversation. Nothing has been asked of a server yet.
+pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
+    let paths = Paths::of(&setup.env, &setup.directory)?;
+    let config = Config::load(&paths.config())?;
+    paths.prepare()?;
+    let session = SessionId::new(&*setup.clock, &*setup.ids);
+    let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
+    let audit = if config.audit() {
+        AuditLog::open(paths.home(), &session, clock, ids)?
+    } else {
+        AuditLog::off_with(session, clock, ids)
+    };
+    let keep = keep(&paths, &config, &audit);
+    let preferences = preferences(&config);
+    let client = client(&setup.env, &config)?;
+    Ok(Ground {
+        setup,
+        paths,
+        config,
+        audit,
+        keep,
+        preferences,
+        client,
+    })
+}
+
+/// Outputs are kept while the audit is on: what finds them again are its call ids.
+fn keep(paths: &Paths, config: &Config, audit: &AuditLog) -> Keep {
+    if !audit.is_on() {
+        return Keep::Nowhere("the audit is off".to_owned());
+    }
+    match Store::new(paths.home(), audit.session().as_str()) {
+        Ok(store) => Keep::In(store.with_ceiling(config.output_ceiling())),
+        Err(e) => Keep::Nowhere(e.reason()),
+    }
+}
+
+fn preferences(config: &Config) -> Preferences {
+    let think = config.think().and_then(|v| match v {
+        serde_json::Value::Bool(on) => Some(if on { Think::On } else { Think::Off }),
+        other => other.as_str().and_then(Think::parse),
+    });
+    let keep_alive = config.keep_alive().and_then(|text| KeepAlive::parse(&text));
+    Preferences {
+        window: config.context_length(),
+        think,
+        keep_alive,
+    }
+}
+
+/// The client for the configured server: `OLLAMA_HOST`, else `ollama.baseURL`, else this machine.
+fn client(env: &Env, config: &Config) -> Result<Client, OpenError> {
+    let named = env
+        .get("OLLAMA_HOST")
+        .map(str::to_owned)
+        .or_else(|| config.ollama_url());
+    let host = Host::parse(&named.unwrap_or_default())?;
+    let timeouts = Timeouts {
+        idle: Some(config.idle_timeout()),
+        ..Timeouts::default()
+    };
+    let client = Client::with_timeouts(host, timeouts)?;
+    let key = env
+        .get("OLLAMA_API_KEY")
+        .map(str::to_owned)
+        .or_else(|| config.ollama_api_key());
+    Ok(match key {
+        Some(key) => client.with_api_key(&key),
+        None => client,
+    })
+}
+
+/// Starts the demo model.
+pub async fn demo() -> Result<Chosen, OpenError> {
+    let server = ollama_sim::Server::start_demo().map_err(OpenError::Demo)?;
+    let client = Client::new(Host::parse(&server.url())?)?;
+    let mut model = Model::open(client, ollama_sim::demo::NAME, Preferences::default()).await?;
+    model.demo = true;
+    Ok(Chosen {
+        model,
+        demo: Some(server),
+    })
+}
+
+/// Opens the conversation on a chosen model.
+pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
+    let Ground {
+        setup,
+        paths,
+        config,
+        audit,
+        keep,
+        preferences,
+        client,
+    } = ground;
+    let Chosen { model, demo } = chosen;
+    let tools = selected(&setup.tools, &config, &model, &events)?;
+    let budget = ToolBudget::for_window(model.window.tokens).with_command_override(
+        config
+            .command_max_output_bytes()
+            .and_then(|b| usize::try_from(b).ok()),
+    );
+    let services = Services {
+        clock: setup.clock.clone(),
+        ids: setup.ids.clone(),
+        audit: audit.clone(),
+        keep,
+        budget,
+        directory: setup.directory.clone(),
+        home: paths.home().to_owned(),
+        env: setup.env.clone(),
+        options: ToolOptions {
+            command_timeout: config.command_timeout(),
+            output_ceiling: config.output_ceiling(),
+        },
+    };
+    let registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
+    let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
+    let rules = Rules {
+        memory: registry.has_memory(),
+        ..Rules::default()
+    };
+    let record = ThreadRecord::new(instructions(&config), stamp).with_rules(rules);
+    let target = Target {
+        target: config.context_target(),
+        headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
+        ..Target::default()
+    };
+    let mut conversation = Conversation {
+        events,
+        model,
+        preferences,
+        client,
+        record,
+        registry,
+        tools: None,
+        audit,
+        estimator: Estimator::default(),
+        target,
+        paths,
+        config,
+        env: setup.env.clone(),
+        directory: setup.directory.clone(),
+        shown: Vec::new(),
+        typed: Vec::new(),
+        turns_before: 0,
+        demo,
+    };
+    conversation.set_tools();
+    record_start(&conversation, &setup)?;
+    Ok(conversation)
+}
+
+/// wisp's own instructions, then the person's extension.
+fn instructions(config: &Config) -> String {
+    let mut text = SYSTEM_PROMPT.trim_end().to_owned();
+    if let Some(extension) = config.system_prompt_extension() {
+        text.push_str("\n\n");
+        text.push_str(&extension);
+    }
+    text
+}
+
+fn selected(
+    selection: &Selection,
+    config: &Config,
+    model: &Model,
+    events: &Events,
+) -> Result<Vec<Box<dyn Tool>>, OpenError> {
+    let disabled = config.disabled_tools();
+    let mut tools = builtin(&BuiltinOptions {
+        command_timeout: config.command_timeout(),
+    });
+    tools.retain(|tool| !disabled.iter().any(|d| d == tool.descriptor().name));
+    match selection {
+        Selection::None => return Ok(Vec::new()),
+        Selection::All if !model.tools => {
+            let text = format!(
+                "{} cannot call tools, so it only talks; wisp models lists those that can",
+                model.name
+            );
+            events.note(NoteLevel::Warning, text);
+        }
+        Selection::All => {}
+        Selection::Named(_) if !model.tools => return Err(OpenError::NoTools(model.name.clone())),
+        Selection::Named(names) => {
+            let known: Vec<&str> = tools.iter().map(|t| t.descriptor().name).collect();
+            if let Some(name) = names.iter().find(|n| !known.contains(&n.as_str())) {
+                return Err(OpenError::UnknownTool {
+                    name: name.clone(),
+                    tools: known.join(", "),
+                });
+            }
+            tools.retain(|tool| names.iter().any(|n| n == tool.descriptor().name));
+        }
+    }
+    Ok(tools)
+}
+
+fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {
+    let policy = Policy::new(&config.deny(), &config.allow())?;
+    let threshold = config
+        .approval_threshold()
+        .parse()
+        .unwrap_or(wisp_guard::Threshold::From(wisp_guard::Level::Moderate));
+    let asking = Asking {
+        file: paths.approvals(),
+        days: config.approval_days(),
+        yes: setup.yes,
+        source: setup.face,
+    };
+    Ok(Gatekeeper::new(Gate::new(policy, threshold), asking))
+}
+
+/// Records how the conversation began, with what the sweep of old outputs removed.
+fn record_start(conversation: &Conversation, setup: &Setup) -> Result<(), OpenError> {
+    let sweep = sweep(conversation, setup);
+    let mut details = json!({
+        "entryPoint": setup.face,
+        "directory": setup.directory.display().to_string(),
+        "home": conversation.paths.home().display().to_string(),
+        "tools": conversation.registry.names(),
+        "model": conversation.model.name,
+        "autoApprove": setup.yes,
+    });
+    if let Some(sweep) = sweep {
+        details["outputSweep"] = sweep;
+    }
+    conversation
+        .audit
+        .append(Audited::new(Kind::SessionStart, details))?;
+    let model = &conversation.model;
+    let details = json!({
+        "model": model.name, "backend": "ollama", "capabilities": model.show.capabilities, "tools": model.tools,
+        "contextSize": model.window.tokens, "contextNote": model.window.why,
+    });
+    conversation
+        .audit
+        .append(Audited::new(Kind::ModelResolved, details))?;
+    Ok(())
+}
+
+/// Removes outputs of sessions that were not used for `context.outputDays` days, a bounded number a start.
+fn sweep(conversation: &Conversation, setup: &Setup) -> Option<serde_json::Value> {
+    let shelf = Shelf::new(conversation.paths.home());
+    let sweep = Sweep {
+        shelf: &shelf,
+        current: Some(conversation.audit.session().as_str()),
+        now: setup.clock.now(),
+        days: u32::try_from(conversation.config.output_days()).unwrap_or(u32::MAX),
+        time_limit: TIME_LIMIT,
+    };
+    let report = sweep.run().ok().filter(|report| !report.is_empty())?;
+    let sessions: Vec<&str> = report
+        .removed
+        .iter()
+        .map(|swept| swept.session.as_str())
+        .collect();
+    Some(json!({
+        "removed": sessions.len(), "sessions": sessions, "bytes": report.bytes(), "deferred": report.deferred,
+        "debris": report.debris,
+    }))
+}

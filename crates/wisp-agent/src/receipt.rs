@@ -1,0 +1,133 @@
+//! The line under a reply that says what the turn ran: `ran: read_file ×2 · run_command ×10 (2 failed, 1 denied)`.
+//!
+//! It is built from what the registry saw, never from what the model says it did.
+
+use wisp_tools::Ending;
+
+/// Tools named before the line says `+N more`.
+const NAMED: usize = 6;
+
+/// What one turn ran, in order of first call.
+#[derive(Debug, Default)]
+pub struct Receipt(Vec<Row>);
+
+#[derive(Debug)]
+struct Row {
+    tool: String,
+    calls: usize,
+    failed: usize,
+    denied: usize,
+    declined: usize,
+}
+
+impl Receipt {
+    /// Notes how a call ended. One that never ran is not counted.
+    pub fn note(&mut self, tool: &str, ending: &Ending) {
+        if *ending == Ending::NeverRan {
+            return;
+        }
+        let at = self.0.iter().position(|row| row.tool == tool).unwrap_or_else(|| {
+            self.0.push(Row {
+                tool: tool.to_owned(),
+                calls: 0,
+                failed: 0,
+                denied: 0,
+                declined: 0,
+            });
+            self.0.len() - 1
+        });
+        let row = &mut self.0[at];
+        row.calls += 1;
+        row.failed += usize::from(ending.is_failure());
+        row.denied += usize::from(*ending == Ending::Denied);
+        row.declined += usize::from(*ending == Ending::Declined);
+    }
+
+    /// Whether nothing ran.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The line; none when nothing ran, unless the reply names a tool as a whole word, which gets `ran: no tools`.
+    pub fn line(&self, reply: &str, tools: &[&str]) -> Option<String> {
+        if self.0.is_empty() {
+            let words = || reply.split(|c: char| !c.is_alphanumeric() && c != '_');
+            return tools
+                .iter()
+                .any(|tool| words().any(|w| w == *tool))
+                .then(|| "ran: no tools".to_owned());
+        }
+        let mut parts: Vec<String> = self.0.iter().take(NAMED).map(Row::words).collect();
+        if self.0.len() > NAMED {
+            parts.push(format!("+{} more", self.0.len() - NAMED));
+        }
+        Some(format!("ran: {}", parts.join(" · ")))
+    }
+}
+
+impl Row {
+    fn words(&self) -> String {
+        let times = if self.calls > 1 {
+            format!(" ×{}", self.calls)
+        } else {
+            String::new()
+        };
+        let counts = [
+            (self.failed, "failed"),
+            (self.denied, "denied"),
+            (self.declined, "declined"),
+        ];
+        let faults: Vec<String> = counts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        let faults = if faults.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", faults.join(", "))
+        };
+        format!("{}{times}{faults}", self.tool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_tool_and_by_how_they_ended() {
+        let mut receipt = Receipt::default();
+        for (tool, ending) in [
+            ("read_file", Ending::Done),
+            ("run_command", Ending::Exit(1)),
+            ("read_file", Ending::Done),
+            ("run_command", Ending::Denied),
+            ("run_command", Ending::Exit(0)),
+            ("run_command", Ending::NeverRan),
+        ] {
+            receipt.note(tool, &ending);
+        }
+        let line = receipt.line("", &[]).unwrap();
+        assert_eq!(line, "ran: read_file ×2 · run_command ×3 (1 failed, 1 denied)");
+    }
+
+    #[test]
+    fn a_reply_that_names_a_tool_it_did_not_run_is_told_so() {
+        let receipt = Receipt::default();
+        assert_eq!(
+            receipt.line("I used run_command.", &["run_command"]).as_deref(),
+            Some("ran: no tools")
+        );
+        assert_eq!(receipt.line("I used rerun_commands.", &["run_command"]), None);
+    }
+
+    #[test]
+    fn at_most_six_tools_are_named() {
+        let mut receipt = Receipt::default();
+        for n in 0..8 {
+            receipt.note(&format!("t{n}"), &Ending::Done);
+        }
+        assert!(receipt.line("", &[]).unwrap().ends_with("t5 · +2 more"));
+    }
+}

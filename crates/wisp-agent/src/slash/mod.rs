@@ -1,0 +1,265 @@
+//! Slash commands: one table, from which the parser, `/help` and completion are made, so that a command cannot exist
+//! without help.
+
+mod conversation;
+mod help;
+mod models;
+mod outputs;
+
+use std::pin::Pin;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::Conversation;
+use crate::engine::Next;
+use crate::engine::desk::Asker;
+
+/// What a slash command is run with.
+pub struct Scene<'a> {
+    /// Whom it can ask.
+    pub person: &'a Asker,
+    /// Cancelled when the person stops it.
+    pub stop: CancellationToken,
+}
+
+/// A command under way.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Next> + Send + 'a>>;
+
+/// One row of the table.
+pub struct Row {
+    /// Its name, with the slash.
+    pub name: &'static str,
+    /// Other words for it, some without a slash.
+    pub aliases: &'static [&'static str],
+    /// What may follow it, for the help.
+    pub arguments: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Under which heading the help lists it.
+    pub group: &'static str,
+    /// Runs it with what followed.
+    pub run: for<'a> fn(&'a mut Conversation, &'a str, &'a Scene<'a>) -> Running<'a>,
+}
+
+/// A row whose command is a function of the conversation, what followed and the scene.
+macro_rules! row {
+    ($name:literal, $aliases:expr, $arguments:literal, $about:literal, $group:literal, $run:path) => {
+        Row {
+            name: $name,
+            aliases: &$aliases,
+            arguments: $arguments,
+            about: $about,
+            group: $group,
+            run: |conversation, rest, scene| Box::pin($run(conversation, rest, scene)),
+        }
+    };
+}
+
+/// Every slash command.
+pub static TABLE: &[Row] = &[
+    row!(
+        "/help",
+        ["/?", "help", "?"],
+        "",
+        "every command",
+        "this chat",
+        help::help
+    ),
+    row!(
+        "/quit",
+        ["/exit", "/q", "quit", "exit", "q"],
+        "",
+        "leave (also Ctrl-D)",
+        "this chat",
+        conversation::quit
+    ),
+    row!(
+        "/new",
+        [],
+        "",
+        "start over; what was printed stays reachable",
+        "this chat",
+        conversation::new
+    ),
+    row!(
+        "/history",
+        [],
+        "",
+        "what you typed in this chat",
+        "this chat",
+        conversation::history
+    ),
+    row!(
+        "/status",
+        [],
+        "",
+        "session, model, window, tools, approvals, files",
+        "this chat",
+        conversation::status
+    ),
+    row!(
+        "/tokens",
+        [],
+        "",
+        "how full the window is, and how that is known",
+        "this chat",
+        conversation::tokens
+    ),
+    row!(
+        "/show",
+        [],
+        "[ID]",
+        "an output whole; without an id, the last",
+        "outputs",
+        outputs::show
+    ),
+    row!("/last", [], "", "the last output whole", "outputs", outputs::last),
+    row!(
+        "/outputs",
+        [],
+        "",
+        "what was printed in this chat",
+        "outputs",
+        outputs::list
+    ),
+    row!(
+        "/summarise",
+        ["/summarize"],
+        "[ID]",
+        "what matters in an output, without a model",
+        "outputs",
+        outputs::summarise
+    ),
+    row!(
+        "/model",
+        [],
+        "[NAME]",
+        "the model in use, or another one",
+        "models and tools",
+        models::model
+    ),
+    row!(
+        "/models",
+        [],
+        "",
+        "the models of the server",
+        "models and tools",
+        models::models
+    ),
+    row!(
+        "/tools",
+        [],
+        "",
+        "the tools the model may call",
+        "models and tools",
+        models::tools
+    ),
+];
+
+/// A command that was entered: its row, or none for an unknown one, and what followed.
+pub struct Called {
+    /// The row; none when no command has this name.
+    pub row: Option<&'static Row>,
+    /// The word as entered.
+    pub word: String,
+    /// What followed.
+    pub rest: String,
+}
+
+/// Reads a line as a slash command; none when it is a message. Bare words such as `quit` count when they stand alone.
+pub fn parse(line: &str) -> Option<Called> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let row = TABLE.iter().find(|r| r.name == word || r.aliases.contains(&word));
+    let bare = !word.starts_with('/');
+    // `/usr/bin/env says …` is a message about a path, not a command.
+    let path = word.len() > 1 && word[1..].contains('/');
+    if (bare && (row.is_none() || !rest.trim().is_empty())) || (row.is_none() && path) {
+        return None;
+    }
+    Some(Called {
+        row,
+        word: word.to_owned(),
+        rest: rest.trim().to_owned(),
+    })
+}
+
+/// Runs a command.
+pub async fn run(conversation: &mut Conversation, called: Called, scene: &Scene<'_>) -> Next {
+    match called.row {
+        Some(row) => (row.run)(conversation, &called.rest, scene).await,
+        None => {
+            let near = wisp_config::nearest(&called.word, TABLE.iter().map(|r| r.name));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            conversation.events.line(format!(
+                "no command is called {}{near} (/help lists them)",
+                called.word
+            ));
+            Next::Go
+        }
+    }
+}
+
+/// How a line could go on: where the candidates start (in characters), and what they are.
+pub fn complete(line: &str, cursor: usize, models: &[String]) -> (usize, Vec<String>) {
+    let before: String = line.chars().take(cursor).collect();
+    if !before.starts_with('/') {
+        return (cursor, Vec::new());
+    }
+    let (from, word) = match before.rfind(' ') {
+        None => (0, before.as_str()),
+        Some(at) => (before[..=at].chars().count(), &before[at + 1..]),
+    };
+    let mut candidates: Vec<String> = if from == 0 {
+        TABLE.iter().map(|r| r.name.to_owned()).collect()
+    } else if before.starts_with("/model ") {
+        models.to_vec()
+    } else {
+        Vec::new()
+    };
+    candidates.retain(|c| c.starts_with(word));
+    candidates.sort();
+    (from, candidates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(line: &str) -> Option<&'static str> {
+        parse(line).and_then(|c| c.row).map(|r| r.name)
+    }
+
+    #[test]
+    fn commands_are_told_from_messages() {
+        assert_eq!(name("/show 3f9a2c1b"), Some("/show"));
+        assert_eq!(name("quit"), Some("/quit"));
+        assert_eq!(name("?"), Some("/help"));
+        assert!(parse("quit smoking").is_none());
+        assert!(parse("/usr/bin/env is a program").is_none());
+        assert!(parse("what is /show?").is_none());
+        assert!(parse("/shwo").is_some_and(|c| c.row.is_none()));
+    }
+
+    #[test]
+    fn completion_names_commands_and_models() {
+        assert_eq!(
+            complete("/mo", 3, &[]),
+            (0, vec!["/model".to_owned(), "/models".to_owned()])
+        );
+        let models = ["qwen3:8b".to_owned(), "granite".to_owned()];
+        assert_eq!(complete("/model q", 8, &models), (7, vec!["qwen3:8b".to_owned()]));
+        assert_eq!(complete("hello", 5, &models), (5, vec![]));
+    }
+
+    #[test]
+    fn names_and_aliases_are_unique() {
+        let mut words: Vec<&str> = TABLE
+            .iter()
+            .flat_map(|r| r.aliases.iter().copied().chain([r.name]))
+            .collect();
+        let all = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), all);
+    }
+}

@@ -1,0 +1,71 @@
+//! `/show`, `/last`, `/outputs`, `/summarise`: outputs as the person sees them.
+
+use wisp_output::store::Shelf;
+
+use super::Scene;
+use crate::conversation::Conversation;
+use crate::engine::Next;
+use crate::protocol::{Event, NoteLevel};
+use crate::views;
+
+pub(super) async fn show(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    view(conversation, Some(rest).filter(|id| !id.is_empty()))
+}
+
+pub(super) async fn last(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
+    view(conversation, None)
+}
+
+fn view(conversation: &Conversation, id: Option<&str>) -> Next {
+    match conversation.whole(id) {
+        Ok(view) => conversation.events.send(Event::View(view)),
+        Err(why) => conversation.events.note(NoteLevel::Error, why),
+    }
+    Next::Go
+}
+
+pub(super) async fn list(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
+    if conversation.shown.is_empty() {
+        conversation.events.line("nothing has been printed yet");
+    }
+    for shown in &conversation.shown {
+        let kept = match (&shown.not_kept, shown.kept) {
+            (_, true) => "kept whole",
+            (Some(_), _) => "not kept",
+            (None, _) => "shown whole",
+        };
+        let lines = wisp_output::amount::grouped(shown.lines);
+        let size = wisp_output::amount::size(shown.bytes);
+        let id = wisp_host::ids::shown(&shown.id);
+        conversation.events.line(format!(
+            "{id}  {lines:>10} lines  {size:>9}  {kept:<11}  {}",
+            shown.title
+        ));
+    }
+    Next::Go
+}
+
+pub(super) async fn summarise(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    let shown = match rest {
+        "" => conversation.shown.last(),
+        id => conversation.shown.iter().find(|s| s.id.starts_with(id)),
+    };
+    let text = match shown {
+        Some(shown) if !shown.kept => {
+            let digest = wisp_digest::Digest::of(shown.text.as_bytes(), wisp_digest::Options::default());
+            Ok(digest.render(16 * 1024, wisp_digest::View::Notable))
+        }
+        shown => {
+            let id = shown.map_or(rest, |s| s.id.as_str());
+            let kept = Shelf::new(conversation.paths.home())
+                .open(id)
+                .map_err(|e| e.to_string());
+            kept.and_then(|kept| views::digest_of(&kept))
+        }
+    };
+    match text {
+        Ok(text) => text.lines().for_each(|line| conversation.events.line(line)),
+        Err(why) => conversation.events.note(NoteLevel::Error, why),
+    }
+    Next::Go
+}

@@ -1,0 +1,208 @@
+//! The loop: compose, send, stream, run the calls in order, record, again, until the model replies without a call.
+
+mod failure;
+mod request;
+mod tools;
+
+use serde_json::json;
+use wisp_audit::Kind;
+use wisp_context::Outcome;
+use wisp_exec::Cancel;
+use wisp_ollama::{DoneReason, Reply};
+use wisp_tools::Person;
+
+use crate::condense::reference_details;
+use crate::conversation::Conversation;
+use crate::events::Doing;
+use crate::protocol::{Event, NoteLevel, Phase, TurnEnd, TurnOutcome};
+use crate::receipt::Receipt;
+use crate::{cited, model};
+
+pub use failure::TurnError;
+
+/// The most requests of one turn.
+pub const MAX_STEPS: u32 = 50;
+
+/// What a turn is run with: the face's clock, the person, and the way to stop it.
+pub struct Turn<'a> {
+    /// Says what is being done.
+    pub doing: Doing,
+    /// Whom tools can ask.
+    pub person: &'a dyn Person,
+    /// Stops the turn and what it runs.
+    pub cancel: Cancel,
+    /// Cancelled by the first press of `cancel`.
+    pub stop: tokio_util::sync::CancellationToken,
+}
+
+/// What a turn has come to so far.
+#[derive(Debug, Default)]
+struct Progress {
+    number: u64,
+    receipt: Receipt,
+    reply: String,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    /// Empty replies nudged, retries made: each is done once.
+    nudged: bool,
+    retried: u32,
+    condensed: bool,
+}
+
+/// What one step came to.
+enum Step {
+    /// The model replied without a call: the turn is over.
+    Replied,
+    /// Calls were run; the model is to see their results.
+    Called,
+    /// The person stopped it.
+    Stopped,
+}
+
+impl Conversation {
+    /// Runs one turn to its end and tells the face. Whatever happens, what had arrived is recorded.
+    pub async fn turn(&mut self, prompt: &str, turn: &Turn<'_>) -> TurnEnd {
+        let mut progress = Progress {
+            number: self.turn_number() + 1,
+            ..Progress::default()
+        };
+        self.events.send(Event::Turn {
+            phase: Phase::Start,
+            turn: progress.number,
+            end: None,
+        });
+        let ended = self.run_turn(prompt, turn, &mut progress).await;
+        let (outcome, recorded) = match ended {
+            Ok(TurnOutcome::Interrupted) => (TurnOutcome::Interrupted, Outcome::Interrupted),
+            Ok(outcome) => (outcome, Outcome::Completed),
+            Err(error) => {
+                self.report(&error, progress.number);
+                (TurnOutcome::Error, Outcome::Failed(error.to_string()))
+            }
+        };
+        self.end_record(recorded, progress.number);
+        let end = self.ended(&progress, outcome, turn.doing.seconds());
+        turn.doing.nothing();
+        self.events.send(Event::Turn {
+            phase: Phase::End,
+            turn: progress.number,
+            end: Some(end.clone()),
+        });
+        end
+    }
+
+    async fn run_turn(
+        &mut self,
+        prompt: &str,
+        turn: &Turn<'_>,
+        progress: &mut Progress,
+    ) -> Result<TurnOutcome, TurnError> {
+        self.begin(prompt, progress.number)?;
+        for step in 1..=MAX_STEPS {
+            match self.step(step, turn, progress).await? {
+                Step::Replied => return Ok(TurnOutcome::Ok),
+                Step::Stopped => return Ok(TurnOutcome::Interrupted),
+                Step::Called => {}
+            }
+        }
+        Err(TurnError::TooManySteps)
+    }
+
+    fn begin(&mut self, prompt: &str, number: u64) -> Result<(), TurnError> {
+        let stamp = self.stamped(number, Kind::Prompt, json!({ "text": prompt }))?;
+        let started = self.record.begin_turn(prompt, stamp);
+        for referenced in started.referenced {
+            let details = reference_details(&referenced);
+            self.record_event(number, Kind::ContextReference, details)?;
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self, step: u32, turn: &Turn<'_>, progress: &mut Progress) -> Result<Step, TurnError> {
+        let reply = match self.ask(step, turn, progress).await? {
+            model::exchange::Exchanged::Whole(reply) => reply,
+            model::exchange::Exchanged::Interrupted(partial) => {
+                self.keep_partial(&partial, progress.number, "stopped by the person")?;
+                return Ok(Step::Stopped);
+            }
+        };
+        self.count(&reply, progress);
+        if reply.tool_calls.is_empty() {
+            return self.replied(reply, step, progress);
+        }
+        self.run_calls(reply, step, turn, progress).await
+    }
+
+    /// A reply without calls ends the turn, unless it is empty: then the model is asked once more.
+    fn replied(&mut self, reply: Reply, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
+        if reply.content.trim().is_empty() {
+            return self.empty(&reply, progress);
+        }
+        let cut = reply
+            .done
+            .as_ref()
+            .is_some_and(|d| d.reason == DoneReason::Length);
+        let stamp = self.response(&reply, step, progress.number, false)?;
+        let thinking = self.stamp();
+        self.record.record_thinking(reply.thinking.as_str(), thinking);
+        self.record.record_reply(reply.content.as_str(), false, stamp);
+        if cut {
+            let note = "the reply was cut at the most tokens the window leaves; say \"go on\" to continue";
+            self.events.note(NoteLevel::Warning, note);
+        }
+        progress.reply.push_str(&reply.content);
+        Ok(Step::Replied)
+    }
+
+    /// Keeps what had arrived of a reply that did not come to its end. No call of it is run.
+    pub(crate) fn keep_partial(
+        &mut self,
+        partial: &Reply,
+        number: u64,
+        reason: &str,
+    ) -> Result<(), TurnError> {
+        let details = json!({
+            "reason": reason, "bytes": partial.content.len(), "calls": partial.tool_calls.len(),
+        });
+        self.record_event(number, Kind::TurnInterrupted, details)?;
+        if partial.content.is_empty() {
+            return Ok(());
+        }
+        let stamp = self.response(partial, 0, number, true)?;
+        self.record.record_reply(partial.content.as_str(), true, stamp);
+        Ok(())
+    }
+
+    fn end_record(&mut self, outcome: Outcome, number: u64) {
+        for cut in self.record.end_turn(outcome) {
+            let details = json!({
+                "entry": cut.reply, "output": cut.cut.output, "tool": cut.cut.tool, "bytes": cut.saved,
+            });
+            // The cut is in the record, which is what requests are composed from.
+            let _ = self.record_event(number, Kind::ContextCut, details);
+        }
+    }
+
+    fn ended(&self, progress: &Progress, outcome: TurnOutcome, seconds: f64) -> TurnEnd {
+        let names = self.registry.names();
+        let last = u32::try_from(self.record.entries().len()).unwrap_or(u32::MAX);
+        TurnEnd {
+            seconds,
+            outcome,
+            input_tokens: progress.input_tokens,
+            output_tokens: progress.output_tokens,
+            ran: progress.receipt.line(&progress.reply, &names),
+            cited: cited::missing(&progress.reply, last),
+        }
+    }
+
+    fn count(&self, reply: &Reply, progress: &mut Progress) {
+        let Some(done) = &reply.done else { return };
+        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+            (None, None) => None,
+            (sum, more) => Some(sum.unwrap_or(0) + more.unwrap_or(0)),
+        };
+        progress.input_tokens = add(progress.input_tokens, done.metrics.prompt_tokens);
+        progress.output_tokens = add(progress.output_tokens, done.metrics.reply_tokens);
+    }
+}

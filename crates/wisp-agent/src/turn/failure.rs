@@ -1,0 +1,76 @@
+//! Why a turn failed, and how that is told: what happened, and what the person can do.
+
+use serde_json::json;
+use wisp_audit::{AuditError, Kind};
+use wisp_tools::NotRecorded;
+
+use super::MAX_STEPS;
+use crate::conversation::Conversation;
+use crate::protocol::NoteLevel;
+
+/// Why a turn failed. What had arrived before is recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// The server or the model.
+    #[error(transparent)]
+    Model(#[from] wisp_ollama::Error),
+    /// The audit cannot be written.
+    #[error("the audit cannot be written: {0}")]
+    Audit(#[from] AuditError),
+    /// A tool could not be recorded, so it did not run.
+    #[error(transparent)]
+    NotRecorded(#[from] NotRecorded),
+    /// The turn made as many requests as it may.
+    #[error("the turn was stopped after {MAX_STEPS} requests; say \"go on\" to let it continue")]
+    TooManySteps,
+    /// The model said nothing, also when asked again.
+    #[error("the model gave an empty reply{0}")]
+    Empty(&'static str),
+    /// The conversation does not fit the window whatever is left out.
+    #[error(
+        "the conversation does not fit the model's window of {0} tokens; /new starts afresh, or choose a larger window with ollama.contextLength"
+    )]
+    TooLong(u64),
+    /// The server cut the prompt without saying so, also after room was made.
+    #[error(
+        "the server read only {counted} of about {estimated} tokens of the conversation, so its reply is not to be trusted"
+    )]
+    SilentCut {
+        /// Tokens it read.
+        counted: u64,
+        /// Tokens that were sent, by estimate.
+        estimated: u64,
+    },
+}
+
+impl TurnError {
+    /// What the person can do, where something can be done.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Model(error) => error.hint(),
+            Self::Audit(_) | Self::NotRecorded(_) => Some(
+                "make room on the disk, or turn the audit off with: wisp config set audit.enabled false"
+                    .to_owned(),
+            ),
+            Self::Empty(_) => {
+                Some("ask again in other words, or choose another model with /model".to_owned())
+            }
+            Self::SilentCut { .. } => Some(
+                "set a window that the server grants with ollama.contextLength, or update Ollama".to_owned(),
+            ),
+            Self::TooManySteps | Self::TooLong(_) => None,
+        }
+    }
+}
+
+impl Conversation {
+    /// Tells the person and the audit that a turn failed.
+    pub(super) fn report(&self, error: &TurnError, turn: u64) {
+        let hint = error.hint();
+        let details = json!({"message": error.to_string(), "context": "turn", "hint": hint});
+        // When it is the audit itself that fails, the note below still says so.
+        let _ = self.record_event(turn, Kind::Error, details);
+        let text = hint.map_or_else(|| error.to_string(), |hint| format!("{error}\nhint: {hint}"));
+        self.events.note(NoteLevel::Error, text);
+    }
+}

@@ -1,0 +1,113 @@
+//! Commands the person types after `!`: policy holds, risk and approval do not apply, and the model is told of them
+//! with its next request, as the person's action.
+
+use serde_json::json;
+use wisp_audit::Kind;
+use wisp_context::{Status, Typed};
+use wisp_exec::Cancel;
+use wisp_tools::{Ending, Pending, Person, Scene};
+
+use crate::conversation::{Conversation, Shown};
+use crate::events::Doing;
+use crate::protocol::{Event, NoteLevel};
+
+/// Runs a line the person typed.
+pub async fn run(
+    conversation: &mut Conversation,
+    line: &str,
+    person: &dyn Person,
+    doing: &Doing,
+    cancel: &Cancel,
+) {
+    if line.is_empty() {
+        conversation
+            .events
+            .note(NoteLevel::Info, "nothing to run: write a command after the !");
+        return;
+    }
+    doing.typed(format!("running {line}"), false);
+    let turn = conversation.turn_number() + 1;
+    let scene = Scene { turn, person, cancel };
+    let ran = conversation.registry.run_typed(line, &scene).await;
+    doing.nothing();
+    match ran {
+        Ok(pending) => finished(conversation, line, &pending, turn),
+        Err(e) => conversation.events.note(NoteLevel::Error, e.to_string()),
+    }
+}
+
+fn finished(conversation: &mut Conversation, line: &str, pending: &Pending, turn: u64) {
+    let admitted = &pending.admitted;
+    let directory = conversation.directory.display().to_string();
+    let details = json!({
+        "command": line, "workingDirectory": directory, "output": admitted.shown, "bytes": admitted.bytes,
+        "seconds": pending.seconds, "verdict": if pending.ending == Ending::Denied { "denied" } else { "allowed" },
+        "stored": admitted.kept.as_ref().map(|_| pending.call.clone()),
+    });
+    let event = wisp_audit::Event::new(Kind::CommandTyped, details.clone())
+        .in_turn(turn)
+        .of_call(&pending.call);
+    if let Err(e) = conversation.audit.append(event) {
+        conversation.events.note(
+            NoteLevel::Error,
+            format!("the command could not be recorded: {e}"),
+        );
+    }
+    conversation.events.send(Event::Event {
+        kind: Kind::CommandTyped.name().to_owned(),
+        call: Some(pending.call.clone()),
+        turn: Some(turn),
+        details,
+        text: Some(format!("↳ {}", words(&pending.ending))),
+        output: Some(conversation.summary(admitted, &pending.call)),
+    });
+    remember(conversation, line, pending);
+    // A refused command did not happen, so the model is not told of it.
+    if pending.ending != Ending::Denied {
+        tell(conversation, line, pending);
+    }
+}
+
+fn words(ending: &Ending) -> String {
+    match ending {
+        Ending::Interrupted => "stopped by you".to_owned(),
+        other => other.words(),
+    }
+}
+
+fn remember(conversation: &mut Conversation, line: &str, pending: &Pending) {
+    let summary = conversation.summary(&pending.admitted, &pending.call);
+    conversation.shown.push(Shown {
+        id: pending.call.clone(),
+        title: format!("! {line}"),
+        text: pending.admitted.shown.clone(),
+        bytes: summary.bytes,
+        lines: summary.lines,
+        held: summary.held,
+        kept: summary.stored,
+        not_kept: pending.admitted.not_kept.clone(),
+    });
+}
+
+/// Puts the command into the record; the next request carries it.
+fn tell(conversation: &mut Conversation, line: &str, pending: &Pending) {
+    let status = match &pending.ending {
+        Ending::Exit(code) => Status::Exit(*code),
+        Ending::Failed(how) => Status::Other(how.as_str().into()),
+        other => Status::Other(words(other).into()),
+    };
+    let typed = Typed {
+        command: line.into(),
+        directory: conversation.directory.display().to_string().into(),
+        status,
+        lines: pending.admitted.lines,
+        output: pending.admitted.beginning.as_str().into(),
+        kept: pending
+            .admitted
+            .kept
+            .as_ref()
+            .map(|_| pending.call.as_str().into()),
+    };
+    let stamp = conversation.stamp();
+    conversation.record.record_command(typed, stamp);
+}

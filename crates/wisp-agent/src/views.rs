@@ -1,0 +1,251 @@
+//! Stored outputs as a face looks at them: a page, a search, a digest, or the whole with the account of it.
+
+use std::path::PathBuf;
+
+use wisp_output::pages::{PAGE, Pages};
+use wisp_output::recall::Matcher;
+use wisp_output::search::{Direction, search as search_in};
+use wisp_output::store::{Shelf, StoreError};
+use wisp_output::{Kept, content::FileContent};
+
+use crate::conversation::{Conversation, Shown};
+use crate::protocol::{Event, HeldRange, OutputView, View, ViewKind};
+
+/// The most bytes of a digest's text in a view.
+const DIGEST: usize = 16 * 1024;
+
+/// What a face searches for.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// A regular expression, or a literal when it is none.
+    pub pattern: &'a str,
+    /// The line to start from, from 1.
+    pub from_line: u64,
+    /// Towards the start.
+    pub backwards: bool,
+}
+
+/// Page `number` of a stored output, or a view that says why there is none.
+pub fn page(shelf: &Shelf, id: &str, number: u64) -> View {
+    match shelf
+        .open(id)
+        .map_err(|e| e.to_string())
+        .and_then(|kept| page_of(&kept, number))
+    {
+        Ok(view) => view,
+        Err(why) => missing(id, why),
+    }
+}
+
+fn page_of(kept: &Kept, number: u64) -> Result<View, String> {
+    let mut pages = Pages::new(kept.content.clone());
+    let page = pages.page(number).map_err(|e| e.to_string())?;
+    let page =
+        page.ok_or_else(|| format!("output {} has {} pages", kept.record.shown_id(), pages.count()))?;
+    let first_line = pages.line_of(page.from).map_err(|e| e.to_string())?;
+    let view = OutputView {
+        page: number,
+        pages: pages.count(),
+        first_line,
+        ..described(kept)
+    };
+    let text = String::from_utf8_lossy(&page.bytes).into_owned();
+    Ok(View {
+        kind: ViewKind::Output,
+        turn: None,
+        text,
+        output: Some(view),
+    })
+}
+
+/// What is known of a stored output.
+fn described(kept: &Kept) -> OutputView {
+    let record = &kept.record;
+    let held = |h: &wisp_output::HeldBack| HeldRange {
+        from_line: h.from_line,
+        to_line: h.to_line,
+        bytes: h.bytes,
+    };
+    OutputView {
+        id: record.id.clone(),
+        lines: record.lines,
+        bytes: record.bytes,
+        title: format!("{} {}", record.tool, record.arguments)
+            .trim_end()
+            .to_owned(),
+        about: about(kept),
+        held: record.held.iter().map(held).collect(),
+        ..OutputView::default()
+    }
+}
+
+/// One sentence on what is shown: the whole with its size, and what the ceiling cut.
+pub fn about(kept: &Kept) -> String {
+    let record = &kept.record;
+    let size = size(record.lines, record.bytes);
+    match record.cut() {
+        None => format!("output {}: the whole, {size}", record.shown_id()),
+        Some(cut) => format!(
+            "output {}: {size} kept of {}; {} in the middle were not kept (the ceiling is {})",
+            record.shown_id(),
+            self::size(record.total_lines, record.total_bytes),
+            self::size(cut.lines, cut.bytes),
+            wisp_output::amount::size(cut.ceiling),
+        ),
+    }
+}
+
+fn size(lines: u64, bytes: u64) -> String {
+    let noun = if lines == 1 { "line" } else { "lines" };
+    format!(
+        "{} {noun} ({})",
+        wisp_output::amount::grouped(lines),
+        wisp_output::amount::size(bytes)
+    )
+}
+
+fn missing(id: &str, why: String) -> View {
+    let output = OutputView {
+        id: id.to_owned(),
+        about: why,
+        pages: 0,
+        ..OutputView::default()
+    };
+    View {
+        kind: ViewKind::Output,
+        turn: None,
+        text: String::new(),
+        output: Some(output),
+    }
+}
+
+/// Where a pattern occurs next in a stored output.
+pub fn search(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Event {
+    let hit = found(shelf, id, wanted).ok().flatten();
+    Event::Found {
+        id: id.to_owned(),
+        pattern: wanted.pattern.to_owned(),
+        line: hit.map(|(line, _)| line),
+        page: hit.map(|(_, page)| page),
+    }
+}
+
+fn found(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Result<Option<(u64, u64)>, String> {
+    let kept = shelf.open(id).map_err(|e| e.to_string())?;
+    let matcher = Matcher::new(wanted.pattern).map_err(|e| e.to_string())?;
+    let mut pages: Pages<FileContent> = Pages::new(kept.content);
+    let direction = if wanted.backwards {
+        Direction::Backward
+    } else {
+        Direction::Forward
+    };
+    let hit = search_in(&mut pages, &matcher, wanted.from_line, direction).map_err(|e| e.to_string())?;
+    let Some(hit) = hit else { return Ok(None) };
+    let at = pages
+        .line_start(hit.line)
+        .map_err(|e| e.to_string())?
+        .unwrap_or(0);
+    Ok(Some((hit.line, pages.page_of(at).unwrap_or(at / PAGE))))
+}
+
+/// The digest of a stored output.
+pub fn digest(shelf: &Shelf, id: &str) -> View {
+    let text = shelf
+        .open(id)
+        .map_err(|e| e.to_string())
+        .and_then(|kept| digest_of(&kept));
+    let text = text.unwrap_or_else(|why| why);
+    View {
+        kind: ViewKind::Digest,
+        turn: None,
+        text,
+        output: None,
+    }
+}
+
+/// What matters in a stored output, read without a model.
+pub fn digest_of(kept: &Kept) -> Result<String, String> {
+    let exit = kept
+        .record
+        .exit
+        .as_deref()
+        .and_then(|e| e.rsplit(' ').next()?.parse().ok());
+    let reader = wisp_output::content::Stretch::all(&kept.content);
+    let options = wisp_digest::Options { exit };
+    let digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;
+    Ok(digest.render(DIGEST, wisp_digest::View::Notable))
+}
+
+/// The stored file of an output: under the folder of one of the sessions.
+pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
+    let sessions = std::fs::read_dir(shelf.root()).ok()?;
+    sessions
+        .flatten()
+        .map(|session| session.path().join(id))
+        .find(|path| path.is_file())
+}
+
+impl Conversation {
+    /// The whole of an output for the person, by the start of its id; without one, the last.
+    pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
+        let shown = match id {
+            None => self.shown.last().ok_or("nothing has been printed yet")?,
+            Some(id) => match self.find_shown(id)? {
+                Some(shown) => shown,
+                None => return self.stored(id),
+            },
+        };
+        if shown.kept {
+            return self.stored(&shown.id);
+        }
+        Ok(View {
+            kind: ViewKind::Output,
+            turn: None,
+            text: shown.text.clone(),
+            output: Some(self.unkept(shown)),
+        })
+    }
+
+    fn find_shown(&self, id: &str) -> Result<Option<&Shown>, String> {
+        let mut found = self.shown.iter().filter(|s| s.id.starts_with(id));
+        match (found.next(), found.next()) {
+            _ if id.len() < 4 => Err("give at least four characters of the id".to_owned()),
+            (Some(_), Some(_)) => Err(format!("several outputs begin with {id}: give more of it")),
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// A stored output, of this conversation or of an earlier one.
+    fn stored(&self, id: &str) -> Result<View, String> {
+        let shelf = Shelf::new(self.paths.home());
+        let kept = shelf.open(id).map_err(|e: StoreError| e.to_string())?;
+        let mut view = page_of(&kept, 0)?;
+        if let Some(output) = &mut view.output {
+            output.path = path_of(&shelf, &kept.record.id);
+        }
+        Ok(view)
+    }
+
+    /// What is said of an output that the store does not have.
+    fn unkept(&self, shown: &Shown) -> OutputView {
+        let why = match &shown.not_kept {
+            Some(why) => format!("the whole was not kept ({why}); this is what the tool returned"),
+            None => format!(
+                "output {}: the whole, {}",
+                wisp_host::ids::shown(&shown.id),
+                size(shown.lines, shown.bytes)
+            ),
+        };
+        OutputView {
+            id: shown.id.clone(),
+            pages: 1,
+            first_line: 1,
+            lines: shown.lines,
+            bytes: shown.bytes,
+            title: shown.title.clone(),
+            about: why,
+            held: shown.held.clone(),
+            ..OutputView::default()
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The command line: what `wisp --help` prints is generated from these definitions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A terminal agent for people who run their own models.
+///
+/// Without a subcommand: with a prompt, one reply; on a terminal without one, a chat.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wisp",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What to do; without it, a prompt or a chat.
+    #[command(subcommand)]
+    pub command: Option<Sub>,
+    /// One prompt in, one reply out.
+    #[command(flatten)]
+    pub respond: Respond,
+}
+
+/// The subcommands, one file each under `commands/`.
+#[derive(Debug, Subcommand)]
+pub enum Sub {
+    /// Talk to the model in this terminal
+    Chat(Chat),
+    /// One prompt in, one reply out (the same as giving the prompt alone)
+    Respond(Respond),
+    /// List the outputs that are kept
+    Outputs(Outputs),
+    /// Print a kept output, whole or filtered
+    Show(Show),
+    /// Say what matters in a build, test or other log, without a model
+    Summarise(Summarise),
+    /// List the tools a model may call
+    Tools(Tools),
+    /// Show or change the configuration
+    Config(Config),
+}
+
+/// Which model, on which server, with which tools.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Talk {
+    /// The model, as `ollama list` names it
+    #[arg(long, short)]
+    pub model: Option<String>,
+    /// Run what would need your leave without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Offer the model no tools
+    #[arg(long, conflicts_with = "tool")]
+    pub no_tools: bool,
+    /// Offer the model just this tool; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub tool: Vec<String>,
+}
+
+/// `wisp chat`.
+#[derive(Debug, Default, Args)]
+pub struct Chat {
+    /// Model and tools.
+    #[command(flatten)]
+    pub talk: Talk,
+    /// Speak the protocol as JSON lines instead of drawing
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `wisp respond`.
+#[derive(Debug, Default, Args)]
+pub struct Respond {
+    /// The prompt; without it, standard input is the prompt
+    pub prompt: Vec<String>,
+    /// Model and tools.
+    #[command(flatten)]
+    pub talk: Talk,
+    /// Print one JSON object: reply, calls, usage, outputs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which lines of an output: the same filters a model has.
+#[derive(Debug, Default, Clone, Args)]
+pub struct Filter {
+    /// Only lines that match this regular expression (case-insensitive)
+    #[arg(long, value_name = "PATTERN")]
+    pub matching: Option<String>,
+    /// Only lines A to B
+    #[arg(long, value_name = "A-B")]
+    pub lines: Option<String>,
+    /// Only the first N lines
+    #[arg(long, value_name = "N")]
+    pub head: Option<u64>,
+    /// Only the last N lines
+    #[arg(long, value_name = "N")]
+    pub tail: Option<u64>,
+}
+
+/// `wisp outputs`.
+#[derive(Debug, Default, Args)]
+pub struct Outputs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `wisp show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The output's id, or the first four or more of its digits
+    pub id: String,
+    /// Which lines.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Print the bytes as they were stored, also to a terminal
+    #[arg(long)]
+    pub raw: bool,
+}
+
+/// `wisp summarise`.
+#[derive(Debug, Args)]
+pub struct Summarise {
+    /// A file, or `-` for standard input
+    pub file: PathBuf,
+    /// What it is and how it ended, compactly, instead of what is notable
+    #[arg(long)]
+    pub overview: bool,
+    /// Print the digest as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The exit status of the command that printed it
+    #[arg(long, value_name = "CODE", allow_negative_numbers = true)]
+    pub exit: Option<i32>,
+    /// At most this many lines
+    #[arg(long, value_name = "N")]
+    pub lines: Option<usize>,
+}
+
+/// `wisp tools`.
+#[derive(Debug, Default, Args)]
+pub struct Tools {
+    /// Print the definitions as they are sent
+    #[arg(long)]
+    pub json: bool,
+    /// Print a page of documentation for each
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+}
+
+/// `wisp config`.
+#[derive(Debug, Default, Args)]
+pub struct Config {
+    /// What to do; without it, the list
+    #[command(subcommand)]
+    pub command: Option<ConfigSub>,
+}
+
+/// `wisp config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigSub {
+    /// List every setting with its value and meaning
+    List,
+    /// Print one setting's value
+    Get {
+        /// The setting's name
+        key: String,
+    },
+    /// Change a setting; the rest of the file stays as it is
+    Set {
+        /// The setting's name
+        key: String,
+        /// Its new value
+        value: String,
+    },
+    /// Take a setting out of the file, so that its default holds
+    Unset {
+        /// The setting's name
+        key: String,
+    },
+}

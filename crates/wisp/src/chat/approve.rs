@@ -1,0 +1,132 @@
+//! The approval dialog of plain chat: what would run, why it asks, and one key for the answer.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal;
+use wisp_agent::protocol::{Approval, Decision};
+use wisp_term::{Printer, Role, visible, width};
+
+/// How long the keyboard must have been quiet before a key is taken as an answer: what was typed before the
+/// question was seen is not one.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// Each decision's key and words.
+const KEYS: &[(char, Decision, &str)] = &[
+    ('y', Decision::Once, "[y]es, this turn"),
+    ('s', Decision::Session, "[s]ession"),
+    ('p', Decision::Project, "[p]roject 30d"),
+    ('a', Decision::Always, "[a]lways 30d"),
+    ('n', Decision::No, "[n]o"),
+];
+
+/// Shows the question and waits for its answer. Ctrl-C, Ctrl-D, Escape and Enter refuse.
+pub fn ask(approval: &Approval, err: &mut Printer) -> Decision {
+    show(approval, err);
+    let decision = read_key(approval).unwrap_or(Decision::No);
+    let words = KEYS
+        .iter()
+        .find(|(_, d, _)| *d == decision)
+        .map_or("", |(_, _, words)| words);
+    let _ = err.line(&words.replace(['[', ']'], ""));
+    decision
+}
+
+fn show(approval: &Approval, err: &mut Printer) {
+    let role = if approval.level == "dangerous" {
+        Role::Danger
+    } else {
+        Role::Warn
+    };
+    let _ = err.painted_line(
+        role,
+        &format!("{}: {}", approval.level, visible(&approval.command)),
+    );
+    if approval.line != approval.command {
+        let _ = err.painted_line(Role::Quiet, &format!("  part of: {}", visible(&approval.line)));
+    }
+    let _ = err.painted_line(Role::Quiet, &format!("  in {}", visible(&approval.directory)));
+    for reason in &approval.reasons {
+        let line = width::truncate(&visible(reason), 110).into_owned();
+        let _ = err.painted_line(Role::Quiet, &format!("  {line}"));
+    }
+    if let Some(diff) = &approval.diff {
+        show_diff(diff, err);
+    }
+    if approval.pattern != approval.command {
+        let _ = err.painted_line(
+            Role::Quiet,
+            &format!("  remembered as: {}", visible(&approval.pattern)),
+        );
+    }
+    let offered = KEYS
+        .iter()
+        .filter(|(_, d, _)| approval.decisions.contains(d))
+        .map(|(_, _, words)| *words);
+    let keys: Vec<&str> = offered.collect();
+    let _ = err.painted(role, &format!("{} ", keys.join(" ")));
+    let _ = err.flush();
+}
+
+fn show_diff(diff: &str, err: &mut Printer) {
+    for line in diff.lines() {
+        let role = match line.as_bytes().first() {
+            Some(b'+') => Role::Added,
+            Some(b'-') => Role::Removed,
+            _ => Role::Quiet,
+        };
+        let _ = err.painted_line(role, &format!("  {}", visible(line)));
+    }
+}
+
+/// Waits for quiet, then for a key that is an answer.
+fn read_key(approval: &Approval) -> io::Result<Decision> {
+    let _raw = Raw::enter()?;
+    let mut quiet_since = Instant::now();
+    while quiet_since.elapsed() < QUIET {
+        if event::poll(QUIET.saturating_sub(quiet_since.elapsed()))? {
+            if let Input::Key(key) = event::read()?
+                && is_interrupt(key)
+            {
+                return Ok(Decision::No);
+            }
+            quiet_since = Instant::now();
+        }
+    }
+    loop {
+        let Input::Key(key) = event::read()? else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        if is_interrupt(key) || matches!(key.code, KeyCode::Enter | KeyCode::Esc) {
+            return Ok(Decision::No);
+        }
+        let answer = KEYS
+            .iter()
+            .find(|(c, d, _)| key.code == KeyCode::Char(*c) && approval.decisions.contains(d));
+        if let Some((_, decision, _)) = answer {
+            return Ok(*decision);
+        }
+    }
+}
+
+fn is_interrupt(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd'))
+}
+
+/// Raw mode for as long as it lives.
+struct Raw;
+
+impl Raw {
+    fn enter() -> io::Result<Self> {
+        terminal::enable_raw_mode()?;
+        Ok(Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = terminal::disable_raw_mode();
+    }
+}

@@ -1,0 +1,77 @@
+//! `wisp chat --json`: the protocol as JSON lines, commands on stdin and events on stdout. A line that is no JSON
+//! object is a message; an object that cannot be read is answered with an error note.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::UnboundedSender;
+use wisp_agent::Handle;
+use wisp_agent::protocol::{Command, Event, NoteLevel};
+
+/// Runs until the input ends and the conversation is over.
+pub fn run(runtime: &Runtime, mut handle: Handle) -> ExitCode {
+    let commands = handle.commands.clone();
+    let (refused, mut refusals) = tokio::sync::mpsc::unbounded_channel();
+    std::thread::spawn(move || read_commands(&commands, &refused));
+    let mut code = 0;
+    runtime.block_on(async {
+        loop {
+            let event = tokio::select! {
+                event = handle.events.recv() => event,
+                Some(refusal) = refusals.recv() => Some(refusal),
+            };
+            let Some(event) = event else { break };
+            if let Event::Exit { code: own } = &event {
+                code = *own;
+            }
+            let last = matches!(event, Event::Exit { .. });
+            if write(&event).is_err() || last {
+                break;
+            }
+        }
+    });
+    ExitCode::from(code)
+}
+
+/// Reads commands until the input ends, which leaves the conversation.
+fn read_commands(commands: &UnboundedSender<Command>, refused: &UnboundedSender<Event>) {
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        if line.trim().is_empty() {
+            continue;
+        }
+        match command(&line) {
+            Ok(command) => {
+                if commands.send(command).is_err() {
+                    return;
+                }
+            }
+            Err(why) => {
+                let text = format!("this line is no command: {why}");
+                let _ = refused.send(Event::Note {
+                    text,
+                    level: NoteLevel::Error,
+                });
+            }
+        }
+    }
+    let _ = commands.send(Command::Quit);
+}
+
+fn command(line: &str) -> Result<Command, serde_json::Error> {
+    if line.trim_start().starts_with('{') {
+        return serde_json::from_str(line);
+    }
+    Ok(Command::Message {
+        text: line.to_owned(),
+    })
+}
+
+fn write(event: &Event) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}

@@ -1,0 +1,322 @@
+//! `wisp chat`: a line-based conversation. One thread owns the terminal: it draws events until input is wanted,
+//! asks for a line, hands it to the engine, and draws again. The engine runs beside it.
+
+mod approve;
+mod editor;
+pub mod json;
+mod render;
+mod working;
+
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc as std_mpsc;
+use std::time::Duration;
+
+use tokio::runtime::Handle as Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use wisp_agent::Handle;
+use wisp_agent::protocol::{Approval, Choice, Command, Decision, Event, View, ViewKind};
+use wisp_term::{Role, safe};
+
+use crate::pager::{self, Shown};
+use crate::screen::Screen;
+use crate::terminal;
+use editor::{Asked, Assist, Candidates, LineEditor};
+pub use render::Renderer;
+
+/// How often the working line is redrawn.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Runs a conversation until it is left.
+pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) -> ExitCode {
+    let interactive = io::stdin().is_terminal();
+    if interactive {
+        terminal::remember();
+    }
+    watch_signals(runtime, &handle.commands, interactive);
+    let (events, answers) = part_completions(runtime, handle.events);
+    let palette = screen.err.palette().clone();
+    let animated = screen.animated();
+    let assist = Assist::new(handle.commands.clone(), answers, palette);
+    let editor = interactive.then(|| LineEditor::new(history, assist)).flatten();
+    let env = screen.env.clone();
+    let renderer = Renderer::new(screen.out, screen.err, animated);
+    let mut chat = Chat {
+        runtime: runtime.clone(),
+        commands: handle.commands,
+        events,
+        renderer,
+        editor,
+        env,
+        interactive,
+    };
+    let effects = if interactive {
+        vec!["approve".to_owned(), "choose".to_owned()]
+    } else {
+        Vec::new()
+    };
+    chat.send(Command::Hello {
+        effects,
+        client: "wisp chat".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    chat.run()
+}
+
+/// SIGTERM and SIGHUP put the terminal back and end wisp; Ctrl-C goes to the engine, which knows what runs.
+pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>, interactive: bool) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let commands = commands.clone();
+    runtime.spawn(async move {
+        let kinds = [
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+            SignalKind::interrupt(),
+        ];
+        let [Ok(mut term), Ok(mut hup), Ok(mut int)] = kinds.map(signal) else {
+            return;
+        };
+        loop {
+            let code = tokio::select! {
+                _ = term.recv() => 143,
+                _ = hup.recv() => 129,
+                _ = int.recv() => {
+                    if commands.send(Command::Interrupt).is_err() { return }
+                    continue;
+                }
+            };
+            if interactive {
+                terminal::restore();
+            }
+            crate::exit::now(&commands, code).await;
+        }
+    });
+}
+
+/// Sends completions their own way: Tab waits for them while nobody draws.
+fn part_completions(
+    runtime: &Runtime,
+    mut from: UnboundedReceiver<Event>,
+) -> (UnboundedReceiver<Event>, std_mpsc::Receiver<Candidates>) {
+    let (to, events) = tokio::sync::mpsc::unbounded_channel();
+    let (candidates, answers) = std_mpsc::channel();
+    runtime.spawn(async move {
+        while let Some(event) = from.recv().await {
+            if let Event::Completions {
+                id,
+                from,
+                candidates: texts,
+            } = event
+            {
+                let _ = candidates.send(Candidates { id, from, texts });
+            } else if to.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    (events, answers)
+}
+
+struct Chat {
+    runtime: Runtime,
+    commands: UnboundedSender<Command>,
+    events: UnboundedReceiver<Event>,
+    renderer: Renderer,
+    editor: Option<LineEditor>,
+    env: wisp_host::Env,
+    interactive: bool,
+}
+
+/// What made the drawing stop.
+enum Pause {
+    Input,
+    End(u8),
+}
+
+impl Chat {
+    fn run(&mut self) -> ExitCode {
+        loop {
+            match self.draw_until_input() {
+                Pause::End(code) => return ExitCode::from(code),
+                Pause::Input => {
+                    let line = self.line();
+                    self.send(line.map_or(Command::Quit, |text| Command::Message { text }));
+                }
+            }
+        }
+    }
+
+    fn send(&self, command: Command) {
+        // The engine is gone only when the conversation is over, which the next event says.
+        let _ = self.commands.send(command);
+    }
+
+    fn draw_until_input(&mut self) -> Pause {
+        loop {
+            let next = self
+                .runtime
+                .block_on(async { tokio::time::timeout(TICK, self.events.recv()).await });
+            match next {
+                Err(_) => self.renderer.working.draw(&mut self.renderer.err),
+                Ok(None) => return Pause::End(crate::exit::FAILED),
+                Ok(Some(Event::Exit { code })) => {
+                    self.renderer.settle();
+                    return Pause::End(code);
+                }
+                Ok(Some(Event::Status(status))) => {
+                    if self.interactive {
+                        self.renderer.status(&status);
+                    }
+                    return Pause::Input;
+                }
+                Ok(Some(event)) => self.handle(&event),
+            }
+        }
+    }
+
+    fn handle(&mut self, event: &Event) {
+        match event {
+            Event::Approval(approval) => self.approve(approval),
+            Event::Choice(choice) => self.choose(choice),
+            Event::View(view) => self.view(view),
+            event => self.renderer.draw(event),
+        }
+    }
+
+    fn approve(&mut self, approval: &Approval) {
+        self.renderer.settle();
+        let decision = if self.interactive {
+            approve::ask(approval, &mut self.renderer.err)
+        } else {
+            Decision::No
+        };
+        self.send(Command::Answer {
+            id: approval.id.clone(),
+            decision,
+        });
+    }
+
+    /// A numbered list; a number or a value chooses, Enter leaves it.
+    fn choose(&mut self, choice: &Choice) {
+        self.renderer.settle();
+        let err = &mut self.renderer.err;
+        let _ = err.painted_line(Role::Prompt, &safe::safe(&choice.title));
+        for (at, option) in choice.options.iter().enumerate() {
+            let mark = if choice.current.as_ref() == Some(&option.value) {
+                "*"
+            } else {
+                " "
+            };
+            let line = format!("{mark}{:>2}  {}  {}", at + 1, option.label, option.detail);
+            let _ = err.line(safe::safe(&line).trim_end());
+        }
+        let _ = err.painted_line(Role::Quiet, "a number chooses, Enter leaves it");
+        let _ = err.flush();
+        let line = self.line().unwrap_or_default();
+        let value = chosen(choice, line.trim());
+        self.send(Command::Choose {
+            id: choice.id.clone(),
+            value,
+            values: None,
+        });
+    }
+
+    /// A line from the person; none at the end of input.
+    fn line(&mut self) -> Option<String> {
+        let Some(editor) = &mut self.editor else {
+            return read_line(self.interactive, &mut self.renderer);
+        };
+        loop {
+            match editor.ask() {
+                Asked::Line(line) => return Some(line),
+                Asked::Cleared => {}
+                Asked::End => return None,
+            }
+        }
+    }
+
+    /// Shows a view whole: through the pager on a terminal, straight into a pipe.
+    fn view(&mut self, view: &View) {
+        self.renderer.settle();
+        match (&view.output, view.kind) {
+            (Some(output), ViewKind::Output) => {
+                let _ = self
+                    .renderer
+                    .err
+                    .painted_line(Role::HeldBack, &safe::safe(&output.about));
+                let _ = self.renderer.err.flush();
+                let shown = Shown {
+                    path: output.path.clone(),
+                    text: view.text.clone(),
+                };
+                if let Err(e) = pager::show(&shown, &self.env, &mut self.renderer.out) {
+                    let _ = self
+                        .renderer
+                        .err
+                        .painted_line(Role::Error, &safe::safe(&format!("{e:#}")));
+                }
+            }
+            _ => view.text.lines().for_each(|line| {
+                self.renderer.draw(&Event::Output {
+                    text: line.to_owned(),
+                })
+            }),
+        }
+    }
+}
+
+/// Without an editor (a pipe, or a terminal that cannot be edited on): a line as it comes.
+fn read_line(interactive: bool, renderer: &mut Renderer) -> Option<String> {
+    if interactive {
+        let _ = renderer.err.text("> ");
+        let _ = renderer.err.flush();
+    }
+    let mut line = Vec::new();
+    match io::stdin().lock().read_until(b'\n', &mut line) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(
+            String::from_utf8_lossy(&line)
+                .trim_end_matches(['\r', '\n'])
+                .to_owned(),
+        ),
+    }
+}
+
+fn chosen(choice: &Choice, line: &str) -> Option<String> {
+    if line.is_empty() || line.starts_with('/') {
+        return None;
+    }
+    let by_number = line
+        .parse::<usize>()
+        .ok()
+        .and_then(|n| choice.options.get(n.checked_sub(1)?));
+    let by_value = choice.options.iter().find(|o| o.value == line || o.label == line);
+    let option = by_number.or(by_value).map(|o| o.value.clone());
+    option.or_else(|| choice.accepts_text.then(|| line.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use wisp_agent::protocol::ChoiceOption;
+
+    use super::*;
+
+    #[test]
+    fn a_choice_is_made_by_number_or_by_value() {
+        let option = |value: &str| ChoiceOption {
+            value: value.into(),
+            label: value.into(),
+            ..ChoiceOption::default()
+        };
+        let choice = Choice {
+            options: vec![option("a"), option("b")],
+            ..Choice::default()
+        };
+        assert_eq!(chosen(&choice, "2"), Some("b".into()));
+        assert_eq!(chosen(&choice, "a"), Some("a".into()));
+        assert_eq!(chosen(&choice, "0"), None);
+        assert_eq!(chosen(&choice, "c"), None);
+        assert_eq!(chosen(&choice, ""), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! Events as lines of plain chat: replies on stdout, everything else on stderr, nothing untrusted raw.
+
+use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
+use wisp_term::{Markdown, Printer, Role, safe, units, width};
+
+use super::working::Working;
+
+/// The most bytes of an output shown under its call.
+const SHOWN_BYTES: usize = 2 * 1024;
+
+/// What has been drawn, and the two streams it is drawn on.
+pub struct Renderer {
+    /// Replies and what was asked for.
+    pub out: Printer,
+    /// Everything else.
+    pub err: Printer,
+    /// What is being done.
+    pub working: Working,
+    reply: Option<Markdown>,
+    thinking: Thinking,
+    mid_line: bool,
+}
+
+/// The model's thinking, folded: only that it happened, and how much.
+#[derive(Default)]
+struct Thinking {
+    bytes: usize,
+}
+
+impl Renderer {
+    /// A renderer on two streams; `animated` is false where a line cannot be redrawn.
+    pub fn new(out: Printer, err: Printer, animated: bool) -> Self {
+        let (working, thinking) = (Working::new(animated), Thinking::default());
+        Self {
+            out,
+            err,
+            working,
+            reply: None,
+            thinking,
+            mid_line: false,
+        }
+    }
+
+    /// Draws one event. What needs an answer (approvals, choices, views, status) is the caller's.
+    pub fn draw(&mut self, event: &Event) {
+        match event {
+            Event::Note { text, level } => self.note(text, *level),
+            Event::Activity(activity) => self.working.set(activity, &mut self.err),
+            Event::Turn {
+                phase: Phase::Start, ..
+            } => self.working.begin(),
+            Event::Turn {
+                phase: Phase::End,
+                end,
+                ..
+            } => self.turn_end(end.as_ref()),
+            Event::Delta { text } => self.delta(text),
+            Event::Thinking { text } => self.thinking.bytes += text.len(),
+            Event::Output { text } => self.line_out(text),
+            Event::Event { text, output, .. } => self.event(text.as_deref(), output.as_ref()),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, text: &str, level: NoteLevel) {
+        self.settle();
+        let role = match level {
+            NoteLevel::Info => Role::Quiet,
+            NoteLevel::Warning => Role::Warn,
+            NoteLevel::Error => Role::Error,
+        };
+        for line in text.lines() {
+            let _ = self.err.painted_line(role, &safe::safe(line));
+        }
+    }
+
+    /// More of the reply, through Markdown on a terminal and as it came into a pipe.
+    fn delta(&mut self, text: &str) {
+        self.working.erase(&mut self.err);
+        self.thinking_done();
+        if !self.out.surface().terminal {
+            let _ = self.out.text(text);
+            self.mid_line = !text.ends_with('\n');
+            let _ = self.out.flush();
+            return;
+        }
+        let palette = self.out.palette().clone();
+        let drawn = self
+            .reply
+            .get_or_insert_with(|| Markdown::new(palette))
+            .push(text);
+        self.mid_line = if drawn.is_empty() {
+            self.mid_line
+        } else {
+            !drawn.ends_with('\n')
+        };
+        let _ = self.out.text(&drawn);
+        let _ = self.out.flush();
+    }
+
+    fn thinking_done(&mut self) {
+        let bytes = std::mem::take(&mut self.thinking.bytes);
+        if bytes > 0 {
+            let size = units::format_bytes(bytes as u64);
+            let _ = self
+                .err
+                .painted_line(Role::Thinking, &format!("· thought for {size}"));
+        }
+    }
+
+    /// Ends an open reply line, so that what follows starts on a line of its own.
+    pub fn settle(&mut self) {
+        self.working.erase(&mut self.err);
+        if let Some(mut reply) = self.reply.take() {
+            let rest = reply.finish();
+            self.mid_line = if rest.is_empty() {
+                self.mid_line
+            } else {
+                !rest.ends_with('\n')
+            };
+            let _ = self.out.text(&rest);
+        }
+        if std::mem::take(&mut self.mid_line) {
+            let _ = self.out.text("\n");
+        }
+        let _ = self.out.flush();
+    }
+
+    fn line_out(&mut self, text: &str) {
+        self.settle();
+        let line = if self.out.surface().terminal {
+            safe::safe(text)
+        } else {
+            text.to_owned()
+        };
+        let _ = self.out.line(&line);
+        let _ = self.out.flush();
+    }
+
+    fn event(&mut self, text: Option<&str>, output: Option<&OutputSummary>) {
+        if text.is_some() || output.is_some() {
+            self.settle();
+            self.thinking_done();
+        }
+        if let Some(text) = text {
+            for line in text.lines() {
+                let line = safe::safe(line);
+                let line = width::truncate(&line, self.err.width().max(20) - 1).into_owned();
+                let _ = self.err.painted_line(Role::Quiet, &line);
+            }
+        }
+        if let Some(output) = output {
+            self.output(output);
+        }
+        let _ = self.err.flush();
+    }
+
+    /// The beginning of an output, indented so that it cannot be taken for wisp's own lines, then the fold line.
+    fn output(&mut self, output: &OutputSummary) {
+        let fold = fold(output);
+        for line in fold.shown {
+            let line = if self.err.palette().is_coloured() {
+                safe::safe_coloured(line)
+            } else {
+                safe::safe(line)
+            };
+            let _ = self.err.painted_line(Role::Quiet, &format!("  {line}"));
+        }
+        if let Some(note) = fold.note {
+            let _ = self.err.painted_line(Role::HeldBack, &format!("  {note}"));
+        }
+    }
+
+    fn turn_end(&mut self, end: Option<&TurnEnd>) {
+        self.settle();
+        self.thinking_done();
+        self.working.end(&mut self.err);
+        let Some(end) = end else { return };
+        for line in [&end.ran, &end.cited].into_iter().flatten() {
+            let _ = self.err.painted_line(Role::Quiet, &safe::safe(line));
+        }
+        let _ = self.err.painted_line(Role::Quiet, &footer(end));
+        let _ = self.err.flush();
+    }
+
+    /// The status line above the prompt.
+    pub fn status(&mut self, status: &Status) {
+        self.settle();
+        self.working.end(&mut self.err);
+        let line = safe::safe(&status_line(status));
+        let line = width::truncate(&line, self.err.width().max(20) - 1).into_owned();
+        let _ = self.err.painted_line(Role::Status, &line);
+        let _ = self.err.flush();
+    }
+}
+
+/// `3.1 s · ↓4,009 ↑79`.
+fn footer(end: &TurnEnd) -> String {
+    let mut line = format!("{:.1} s", end.seconds);
+    if let (Some(read), Some(written)) = (end.input_tokens, end.output_tokens) {
+        line.push_str(&format!(
+            " · ↓{} ↑{}",
+            units::thousands(read),
+            units::thousands(written)
+        ));
+    }
+    if end.outcome == TurnOutcome::Interrupted {
+        line.push_str(" · interrupted");
+    }
+    line
+}
+
+/// `qwen3:8b:15% used · ~/src/wisp:main+12-3 · approve at moderate`.
+fn status_line(status: &Status) -> String {
+    let mut model = status.model.clone();
+    if let Some(used) = status.context_used {
+        model.push_str(&format!(":{:.0}% used", used * 100.0));
+    }
+    let mut place = status.directory.clone();
+    if let Some(branch) = &status.branch {
+        place.push_str(&format!(":{branch}"));
+    }
+    match (status.added, status.removed) {
+        (Some(added), Some(removed)) if added + removed > 0 => place.push_str(&format!("+{added}-{removed}")),
+        _ if status.dirty => place.push('*'),
+        _ => {}
+    }
+    [model, place, status.approval.clone()]
+        .into_iter()
+        .filter(|p| !p.is_empty())
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+/// What is shown of an output, and the line that says what is not.
+struct Fold<'a> {
+    shown: Vec<&'a str>,
+    note: Option<String>,
+}
+
+fn fold(output: &OutputSummary) -> Fold<'_> {
+    let most = usize::try_from(output.shown_lines).unwrap_or(usize::MAX);
+    let mut room = SHOWN_BYTES;
+    let mut shown = Vec::new();
+    for line in output.text.lines().take(most) {
+        if line.len() > room {
+            break;
+        }
+        room -= line.len();
+        shown.push(line);
+    }
+    let rest = output.lines.saturating_sub(shown.len() as u64);
+    let note = (rest > 0 && !output.id.is_empty()).then(|| {
+        let (lines, bytes) = (
+            units::counted(rest, "more line"),
+            units::format_bytes(output.bytes),
+        );
+        format!(
+            "… {lines}, {bytes} in all: /show {}",
+            wisp_host::ids::shown(&output.id)
+        )
+    });
+    Fold { shown, note }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_folds_at_its_lines_and_names_the_way_to_the_rest() {
+        let text: String = (1..=30).map(|n| format!("{n}\n")).collect();
+        let output = OutputSummary {
+            id: "3f9a2c1b00000000".into(),
+            text,
+            lines: 200_000,
+            bytes: 1_288_894,
+            truncated: true,
+            shown_lines: 20,
+            ..OutputSummary::default()
+        };
+        let fold = fold(&output);
+        assert_eq!(fold.shown.len(), 20);
+        assert_eq!(
+            fold.note.unwrap(),
+            "… 199,980 more lines, 1.2 MiB in all: /show 3f9a2c1b"
+        );
+    }
+
+    #[test]
+    fn a_short_output_has_no_fold_line() {
+        let output = OutputSummary {
+            id: "x".into(),
+            text: "a\n".into(),
+            lines: 1,
+            shown_lines: 20,
+            ..OutputSummary::default()
+        };
+        assert!(fold(&output).note.is_none());
+    }
+
+    #[test]
+    fn the_status_line_leaves_out_what_is_unknown() {
+        let status = Status {
+            model: "demo".into(),
+            directory: "~/src".into(),
+            branch: Some("main".into()),
+            added: Some(12),
+            removed: Some(3),
+            approval: "approve at moderate".into(),
+            context_used: Some(0.154),
+            ..Status::default()
+        };
+        assert_eq!(
+            status_line(&status),
+            "demo:15% used · ~/src:main+12-3 · approve at moderate"
+        );
+        assert_eq!(
+            status_line(&Status {
+                model: "demo".into(),
+                ..Status::default()
+            }),
+            "demo"
+        );
+    }
+}

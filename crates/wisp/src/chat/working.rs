@@ -1,0 +1,100 @@
+//! The working line: one line at the bottom, redrawn each second, that says what is being done and for how long.
+
+use std::time::Instant;
+
+use wisp_agent::protocol::Activity;
+use wisp_term::{Printer, Role, safe, width};
+
+/// The working line of a turn. Drawn on a terminal only, and erased before anything else is written.
+#[derive(Debug, Default)]
+pub struct Working {
+    doing: Option<Doing>,
+    turn_began: Option<Instant>,
+    drawn: bool,
+    animated: bool,
+}
+
+#[derive(Debug)]
+struct Doing {
+    what: String,
+    since: Instant,
+    hint: &'static str,
+}
+
+impl Working {
+    /// A working line; `animated` is false where the terminal cannot redraw a line (`TERM=dumb`).
+    pub fn new(animated: bool) -> Self {
+        Self {
+            animated,
+            ..Self::default()
+        }
+    }
+
+    /// A turn or a typed command begins.
+    pub fn begin(&mut self) {
+        self.turn_began = Some(Instant::now());
+    }
+
+    /// Nothing is being done any more.
+    pub fn end(&mut self, err: &mut Printer) {
+        self.erase(err);
+        self.doing = None;
+        self.turn_began = None;
+    }
+
+    /// Takes what is being done now; the same thing again keeps its time.
+    pub fn set(&mut self, activity: &Activity, err: &mut Printer) {
+        let now = activity.doing.as_ref().filter(|_| !activity.asking);
+        let same = self.doing.as_ref().map(|d| &d.what) == now;
+        if same {
+            return;
+        }
+        self.erase(err);
+        let hint = match (activity.stopping, activity.stoppable) {
+            (true, _) => " · Ctrl-C again kills it",
+            (false, true) => " · Ctrl-C stops it",
+            (false, false) => "",
+        };
+        self.doing = now.map(|what| Doing {
+            what: what.clone(),
+            since: Instant::now(),
+            hint,
+        });
+        self.turn_began.get_or_insert_with(Instant::now);
+    }
+
+    /// Draws the line afresh; nothing is drawn before a second has passed, so that quick work does not flicker.
+    pub fn draw(&mut self, err: &mut Printer) {
+        let (Some(doing), Some(began)) = (&self.doing, self.turn_began) else {
+            return;
+        };
+        if !err.surface().terminal || !self.animated || began.elapsed().as_millis() < 900 {
+            return;
+        }
+        let line = line(doing, began.elapsed().as_secs());
+        let line = width::truncate(&line, err.width().saturating_sub(1)).into_owned();
+        let _ = err.text("\r\x1b[K");
+        let _ = err.painted(Role::Quiet, &line);
+        let _ = err.flush();
+        self.drawn = true;
+    }
+
+    /// Takes the line off the screen.
+    pub fn erase(&mut self, err: &mut Printer) {
+        if std::mem::take(&mut self.drawn) {
+            let _ = err.text("\r\x1b[K");
+            let _ = err.flush();
+        }
+    }
+}
+
+fn line(doing: &Doing, turn_seconds: u64) -> String {
+    let what = safe::safe(&doing.what);
+    let own = doing.since.elapsed().as_secs();
+    let own = if own == turn_seconds {
+        String::new()
+    } else {
+        format!(" ({own} s)")
+    };
+    format!("… {turn_seconds} s · {what}{own}{}", doing.hint)
+}

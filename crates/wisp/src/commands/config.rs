@@ -1,0 +1,88 @@
+//! `wisp config`: the settings, their values and their meaning; changes that leave the rest of the file alone.
+
+use std::process::ExitCode;
+
+use wisp_config::{Config, SETTINGS, setting};
+use wisp_host::Env;
+use wisp_term::{Role, safe};
+
+use super::paths;
+use crate::args::{Config as Args, ConfigSub};
+use crate::exit::Usage;
+use crate::screen::Screen;
+
+/// Lists, prints or changes settings.
+pub fn run(args: Args, env: Env) -> anyhow::Result<ExitCode> {
+    let paths = paths(&env)?;
+    let mut config = Config::load(&paths.config())?;
+    let mut screen = Screen::new(env, &config.theme());
+    for warning in config.warnings() {
+        screen.err.painted_line(Role::Warn, &safe::safe(warning))?;
+    }
+    match args.command.unwrap_or(ConfigSub::List) {
+        ConfigSub::List => list(&config, &mut screen)?,
+        ConfigSub::Get { key } => get(&config, &key, &mut screen)?,
+        ConfigSub::Set { key, value } => {
+            paths.prepare()?;
+            let changed = config.set(&key, &value)?;
+            said(&changed, &mut screen)?;
+        }
+        ConfigSub::Unset { key } => {
+            let changed = config.unset(&key)?;
+            said(&changed, &mut screen)?;
+        }
+    }
+    screen.out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(config: &Config, screen: &mut Screen) -> anyhow::Result<()> {
+    for row in SETTINGS {
+        let value = value(config, row.name);
+        if screen.out.surface().terminal {
+            screen
+                .out
+                .line(&format!("{:<32} {value:<20} {}", row.name, row.about))?;
+        } else {
+            screen
+                .out
+                .line(&format!("{}\t{value}\t{}", row.name, row.about))?;
+        }
+    }
+    Ok(())
+}
+
+fn value(config: &Config, name: &str) -> String {
+    match (config.get(name), config.is_set(name)) {
+        (Some(value), true) => value.to_string(),
+        (Some(value), false) => format!("{value} (default)"),
+        (None, _) => "(not set)".to_owned(),
+    }
+}
+
+fn get(config: &Config, key: &str, screen: &mut Screen) -> anyhow::Result<()> {
+    let row = setting(key).ok_or_else(|| {
+        let near = wisp_config::nearest(key, SETTINGS.iter().map(|s| s.name));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        Usage(format!("no setting is called {key}{near}"))
+    })?;
+    screen.out.line(&safe::safe(&value(config, row.name)))?;
+    screen
+        .err
+        .painted_line(Role::Quiet, &format!("{}; it takes {}", row.about, row.allowed()))?;
+    Ok(())
+}
+
+fn said(changed: &wisp_config::Changed, screen: &mut Screen) -> anyhow::Result<()> {
+    let now = changed
+        .new
+        .as_ref()
+        .map_or_else(|| "its default".to_owned(), ToString::to_string);
+    screen
+        .err
+        .line(&safe::safe(&format!("{} is now {now}", changed.key)))?;
+    if let Some(note) = changed.note {
+        screen.err.painted_line(Role::Warn, note)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The subcommands, one file each, and what they share: the runtime and the setup of a conversation.
+
+pub mod chat;
+pub mod config;
+pub mod outputs;
+pub mod respond;
+pub mod show;
+pub mod summarise;
+pub mod tools;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tokio::runtime::Runtime;
+use wisp_agent::{Selection, Setup};
+use wisp_config::Paths;
+use wisp_host::Env;
+
+use crate::args::Talk;
+
+/// A runtime beside the main thread, which belongs to the terminal.
+pub fn runtime() -> anyhow::Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    runtime.context("cannot start the runtime")
+}
+
+/// The directory wisp was started in.
+pub fn directory() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("the working directory is gone")
+}
+
+/// Where wisp's files are.
+pub fn paths(env: &Env) -> anyhow::Result<Paths> {
+    Ok(Paths::of(env, &directory()?)?)
+}
+
+/// The setup of a conversation from its arguments.
+pub fn setup(talk: &Talk, env: Env, face: &'static str) -> anyhow::Result<Setup> {
+    let mut setup = Setup::new(env, directory()?, face);
+    setup.model.clone_from(&talk.model);
+    setup.yes = talk.yes;
+    setup.tools = match (talk.no_tools, talk.tool.is_empty()) {
+        (true, _) => Selection::None,
+        (false, true) => Selection::All,
+        (false, false) => Selection::Named(talk.tool.clone()),
+    };
+    Ok(setup)
+}

@@ -1,0 +1,38 @@
+//! `wisp summarise FILE|-`: what matters in a log, read exactly and without a model.
+
+use std::process::ExitCode;
+
+use wisp_digest::{Options, View, digest_reader};
+use wisp_host::Env;
+use wisp_term::safe;
+
+use crate::args::Summarise;
+use crate::pager;
+use crate::screen::Screen;
+
+/// The most bytes of a digest's text.
+const ROOM: usize = 64 * 1024;
+
+/// Prints the digest.
+pub fn run(args: &Summarise, env: Env) -> anyhow::Result<ExitCode> {
+    let reader = pager::input(&args.file)?;
+    let digest = digest_reader(reader, Options { exit: args.exit })?;
+    let mut screen = Screen::new(env, "auto");
+    if args.json {
+        screen
+            .out
+            .line(&serde_json::to_string_pretty(&digest.to_json())?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view = if args.overview {
+        View::Overview
+    } else {
+        View::Notable
+    };
+    let text = digest.render(ROOM, view);
+    for line in text.lines().take(args.lines.unwrap_or(usize::MAX)) {
+        screen.out.line(&safe::safe(line))?;
+    }
+    screen.out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

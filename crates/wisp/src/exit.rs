@@ -1,0 +1,57 @@
+//! Exit codes, and what a person can do about an error.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use wisp_agent::OpenError;
+use wisp_agent::protocol::Command;
+use wisp_config::ConfigError;
+
+/// Something failed: the server, the model, a file.
+pub const FAILED: u8 = 1;
+/// The command line or the configuration is wrong.
+pub const USAGE: u8 = 64;
+/// The person stopped it.
+pub const INTERRUPTED: u8 = 130;
+
+/// How long a signal's end waits for the engine to end its processes and close the audit.
+const GRACE: Duration = Duration::from_millis(2_500);
+
+/// A usage error, told apart from other failures by its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// The exit code of an error.
+pub fn code_of(error: &anyhow::Error) -> ExitCode {
+    let usage = error.chain().any(|e| {
+        e.is::<Usage>()
+            || e.downcast_ref::<ConfigError>().is_some_and(ConfigError::is_usage)
+            || e.downcast_ref::<OpenError>().is_some_and(OpenError::is_usage)
+    });
+    ExitCode::from(if usage { USAGE } else { FAILED })
+}
+
+/// What the person can do about an error, where something can be done.
+pub fn hint_of(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|e| {
+        let config = e.downcast_ref::<ConfigError>().map(ConfigError::hint);
+        let open = e.downcast_ref::<OpenError>().and_then(OpenError::hint);
+        let server = e
+            .downcast_ref::<wisp_ollama::Error>()
+            .and_then(wisp_ollama::Error::hint);
+        config.or(open).or(server)
+    })
+}
+
+/// Ends the process after a signal, once the engine has ended what it runs or [`GRACE`] has passed.
+pub async fn now(commands: &UnboundedSender<Command>, code: i32) -> ! {
+    let _ = commands.send(Command::Quit);
+    let _ = tokio::time::timeout(GRACE, commands.closed()).await;
+    #[expect(
+        clippy::exit,
+        reason = "a signal ends the process from outside the main thread"
+    )]
+    std::process::exit(code)
+}

@@ -1,0 +1,84 @@
+//! `wisp`: the arguments, the runtime, the subcommand, the exit code. Everything else is elsewhere.
+
+mod args;
+mod chat;
+mod commands;
+mod exit;
+mod pager;
+mod screen;
+mod terminal;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+use wisp_host::Env;
+use wisp_term::{Role, safe};
+
+use args::{Cli, Sub};
+use screen::Screen;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let env = Env::of_process();
+    log_to_stderr(&env);
+    match run(cli, env.clone()) {
+        Ok(code) => code,
+        Err(error) => tell(&error, env),
+    }
+}
+
+/// clap's own text, with wisp's exit code for a wrong command line.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() {
+        ExitCode::from(exit::USAGE)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Diagnostics of the libraries go to stderr when `WISP_LOG` names a level.
+fn log_to_stderr(env: &Env) {
+    let Some(level) = env.get("WISP_LOG") else { return };
+    let filter = tracing_subscriber::EnvFilter::new(level);
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
+}
+
+fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Some(Sub::Chat(args)) => commands::chat::run(&args, env),
+        Some(Sub::Respond(args)) => commands::respond::run(&args, env),
+        Some(Sub::Outputs(args)) => commands::outputs::run(&args, env),
+        Some(Sub::Show(args)) => commands::show::run(&args, env),
+        Some(Sub::Summarise(args)) => commands::summarise::run(&args, env),
+        Some(Sub::Tools(args)) => commands::tools::run(&args, env),
+        Some(Sub::Config(args)) => commands::config::run(args, env),
+        None if cli.respond.prompt.is_empty() && std::io::stdin().is_terminal() => {
+            let args = args::Chat {
+                talk: cli.respond.talk,
+                ..args::Chat::default()
+            };
+            commands::chat::run(&args, env)
+        }
+        None => commands::respond::run(&cli.respond, env),
+    }
+}
+
+/// Says what went wrong and what to do, on stderr.
+fn tell(error: &anyhow::Error, env: Env) -> ExitCode {
+    let mut screen = Screen::new(env, "auto");
+    let _ = screen.err.painted(Role::Error, "error: ");
+    let _ = screen.err.line(&safe::safe(&format!("{error:#}")));
+    if let Some(hint) = exit::hint_of(error) {
+        let _ = screen.err.painted(Role::Quiet, "hint: ");
+        let _ = screen.err.line(&safe::safe(&hint));
+    }
+    exit::code_of(error)
+}
