@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use wisp_output::clean::{self, CleanLines, Part, View};
+use proptest::prelude::*;
+use wisp_output::clean::{self, CleanLines, Cleaner, Part, View};
 
 fn view(raw: &[u8]) -> Vec<String> {
     let mut reader = CleanLines::new(raw, View::Plain);
@@ -141,4 +142,33 @@ fn a_line_longer_than_memory_should_hold_comes_in_pieces_with_its_number() {
         }
     }
     assert!(pieces > 5 && second == "漢".repeat(1_000_000));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_line_is_the_same_however_it_is_cut_into_reads(
+        parts in proptest::collection::vec(prop_oneof![
+            "[a-z ]{0,6}".prop_map(String::into_bytes),
+            Just(b"\r".to_vec()), Just(b"\x08".to_vec()), Just(b"\x1b[31m".to_vec()), Just(b"\x1b[0m".to_vec()),
+            Just(b"\x1b[2K".to_vec()), Just(b"\x1b[K".to_vec()), Just(b"\x1b]0;t\x07".to_vec()), Just(b"\x1b]0;t".to_vec()),
+            Just("漢".into()), Just("\u{202e}".into()), Just(vec![0xe6]), Just(vec![0]), Just(vec![0xff]), Just(b"\x1b".to_vec()),
+        ], 0..14),
+        colour: bool,
+    ) {
+        let raw = parts.concat();
+        let view = if colour { View::Colour } else { View::Plain };
+        let mut whole = Cleaner::new(view);
+        whole.feed(&raw);
+        let whole = whole.finish();
+        let mut bytewise = Cleaner::new(view);
+        for byte in &raw {
+            bytewise.feed(std::slice::from_ref(byte));
+        }
+        prop_assert_eq!(&whole, &bytewise.finish());
+        if !colour {
+            prop_assert!(!whole.chars().any(|ch| ch.is_control() && ch != '\t'), "{:?}", whole);
+        }
+    }
 }

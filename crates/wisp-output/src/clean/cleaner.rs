@@ -64,6 +64,13 @@ impl Cleaner {
         }
     }
 
+    /// A cleaner for a line of which `raw` bytes are at hand.
+    pub(super) fn with_room(view: View, raw: usize) -> Self {
+        let mut cleaner = Self::new(view);
+        cleaner.out.reserve(raw);
+        cleaner
+    }
+
     /// How many bytes of text the line has in its present state.
     pub fn len(&self) -> usize {
         self.out.len()
@@ -101,13 +108,22 @@ impl Cleaner {
         }
     }
 
-    /// Reads text: at once when it has nothing to obey but carriage returns.
+    /// Reads text: at once where it has nothing to obey but carriage returns.
     fn read(&mut self, text: &str) {
-        if self.state == State::Text && glyph::is_plain_but_for(text, b'\r') {
-            return self.read_frames(text);
-        }
-        for ch in text.chars() {
-            self.step(ch);
+        let mut rest = text;
+        while let Some(ch) = rest.chars().next() {
+            let run = if self.state == State::Text {
+                glyph::plain_run(rest, b'\r')
+            } else {
+                0
+            };
+            if run > 0 {
+                self.read_frames(&rest[..run]);
+                rest = &rest[run..];
+            } else {
+                self.step(ch);
+                rest = &rest[ch.len_utf8()..];
+            }
         }
     }
 
@@ -139,7 +155,10 @@ impl Cleaner {
             self.out.push_str("\x1b[0m");
         }
         let done = std::mem::take(&mut self.out);
-        *self = Self::new(self.view);
+        self.restart();
+        self.sequence.clear();
+        self.waiting.clear();
+        (self.state, self.colour_on) = (State::Text, false);
         done
     }
 

@@ -7,14 +7,28 @@ pub(super) fn is_plain(text: &str) -> bool {
 
 /// The same, with one more control character allowed.
 pub(super) fn is_plain_but_for(text: &str, allowed: u8) -> bool {
-    let bytes = text.as_bytes();
-    let mut ascii = true;
-    let mut control = false;
-    for byte in bytes {
-        control |= (*byte < b' ' && *byte != b'\t' && *byte != allowed) || *byte == 0x7f;
-        ascii &= *byte < 0x80;
+    // Bits rather than branches: this runs over every byte that is read, and the compiler makes it wide.
+    let (mut control, mut high) = (0, 0);
+    for byte in text.as_bytes() {
+        control |= u8::from((*byte < b' ' && *byte != b'\t' && *byte != allowed) || *byte == 0x7f);
+        high |= byte & 0x80;
     }
-    !control && (ascii || text.chars().all(|ch| !is_c1(ch) && !is_invisible(ch)))
+    control == 0 && (high == 0 || text.chars().all(|ch| !is_c1(ch) && !is_invisible(ch)))
+}
+
+/// How many bytes `text` has before the first character that is not plain; `allowed` is.
+pub(super) fn plain_run(text: &str, allowed: u8) -> usize {
+    let odd = |byte: u8| (byte < b' ' && byte != b'\t' && byte != allowed) || byte >= 0x7f;
+    let ascii = text.bytes().position(odd).unwrap_or(text.len());
+    let rest = &text[ascii..];
+    match rest.bytes().next() {
+        Some(byte) if byte >= 0x80 => {
+            let hides = |ch: char| is_c1(ch) || is_invisible(ch) || ch.is_ascii();
+            let wide = rest.find(hides).unwrap_or(rest.len());
+            ascii + wide
+        }
+        _ => ascii,
+    }
 }
 
 /// The second range of control characters, which terminals obey as they do the first.

@@ -32,7 +32,7 @@ pub fn line(raw: &[u8], view: View) -> Cow<'_, str> {
     match std::str::from_utf8(body) {
         Ok(text) if glyph::is_plain(text) => Cow::Borrowed(text),
         _ => {
-            let mut cleaner = Cleaner::new(view);
+            let mut cleaner = Cleaner::with_room(view, raw.len().min(PIECE));
             cleaner.feed(raw);
             Cow::Owned(cleaner.finish())
         }

@@ -1,8 +1,7 @@
 //! Finding the lines of a stored output that match a pattern, as fast as the file can be read.
 //!
-//! Most of an output is plain text, where a block of many lines can be searched at once; a block that holds a
-//! control character or a broken one is cleaned and searched line by line. A line too long to be held is searched
-//! in pieces that overlap.
+//! A block of many lines is searched at once, in its clean view, which is the block itself where it is plain text.
+//! A line too long to be held is searched in pieces that overlap.
 
 use std::io;
 
@@ -12,14 +11,13 @@ use regex::{Regex, RegexBuilder};
 use crate::clean::{self, CleanLines, Part, View};
 use crate::content::{Content, Stretch, bytes_of};
 
+use super::long_line::LongLine;
+
 /// How much is searched at once, in bytes, at least.
 const BLOCK: u64 = 256 * 1024;
 
 /// The largest program a pattern may compile to, in bytes.
 const PROGRAM_LIMIT: usize = 1 << 20;
-
-/// What a match may reach back into when a line arrives in pieces, in bytes.
-const OVERLAP: usize = 4 * 1024;
 
 /// How often a block may be searched in vain, because matches reach over line ends, before it is read by line.
 const PATIENCE: usize = 16;
@@ -71,6 +69,13 @@ impl Matcher {
     /// Where the pattern first matches in a line's clean view, in bytes.
     pub fn find(&self, line: &str) -> Option<(usize, usize)> {
         self.regex.find(line).map(|found| (found.start(), found.end()))
+    }
+}
+
+impl Matcher {
+    /// Where the pattern next matches from byte `from` on, with what stands before it in sight.
+    pub(super) fn find_at<'t>(&self, text: &'t str, from: usize) -> Option<regex::Match<'t>> {
+        self.regex.find_at(text, from)
     }
 }
 
@@ -189,45 +194,50 @@ impl<'a> Matches<'a> {
         Ok(())
     }
 
+    /// Searches whole lines: their clean view at once where the pattern allows it, else one by one.
     fn search(&mut self, block: &[u8]) {
-        let text = std::str::from_utf8(block)
-            .ok()
-            .filter(|text| self.matcher.by_block && clean::is_plain_text(text));
-        match text {
-            Some(text) => self.search_text(text),
-            None => self.search_lines(block, 0, self.line),
+        if !self.matcher.by_block {
+            return self.search_lines(block, self.at, self.line);
+        }
+        match std::str::from_utf8(block) {
+            Ok(text) if clean::is_plain_text(text) => self.search_view(text, block),
+            _ => self.search_view(&clean::text(block, View::Plain), block),
         }
     }
 
-    /// Searches plain text as a whole. A match says which line to look at; the line alone decides.
-    fn search_text(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let (mut from, mut counted, mut line, mut vain) = (0, 0, self.line, 0);
-        while let Some(found) = (from < text.len())
-            .then(|| self.matcher.regex.find_at(text, from))
-            .flatten()
-        {
+    /// Searches the clean view of `raw`, line for line the same. A match says which line to look at; the line
+    /// alone decides.
+    fn search_view(&mut self, view: &str, raw: &[u8]) {
+        let bytes = view.as_bytes();
+        let (mut from, mut vain) = (0, 0);
+        let mut place = Place {
+            view: 0,
+            raw: 0,
+            line: self.line,
+        };
+        while from < view.len() {
+            let Some(found) = self.matcher.find_at(view, from) else {
+                return;
+            };
             let start = memrchr(b'\n', &bytes[..found.start()]).map_or(0, |newline| newline + 1);
-            let end = memchr(b'\n', &bytes[start..]).map_or(text.len(), |newline| start + newline);
-            line += memchr_iter(b'\n', &bytes[counted..start]).count() as u64;
-            counted = start;
-            if start >= text.len() {
+            if start >= view.len() {
                 return;
             }
-            if !self.push(&text[start..end], self.at + start as u64, line) {
+            let end = memchr(b'\n', &bytes[start..]).map_or(view.len(), |newline| start + newline);
+            place.go_to(start, bytes, raw);
+            if !self.push(&view[start..end], self.at + place.raw as u64, place.line) {
                 vain += 1;
             }
             from = end + 1;
             if vain > PATIENCE {
-                let line = line + 1;
-                return self.search_lines(&bytes[from.min(bytes.len())..], from, line);
+                place.go_to(from.min(view.len()), bytes, raw);
+                return self.search_lines(&raw[place.raw..], self.at + place.raw as u64, place.line);
             }
         }
     }
 
-    /// Searches line by line, each cleaned; `skipped` bytes of the block come before.
-    fn search_lines(&mut self, block: &[u8], skipped: usize, mut line: u64) {
-        let mut offset = self.at + skipped as u64;
+    /// Searches line by line, each cleaned, from byte `offset` of the whole on, which starts line `line`.
+    fn search_lines(&mut self, block: &[u8], mut offset: u64, mut line: u64) {
         for raw in block.split_inclusive(|byte| *byte == b'\n') {
             let body = raw.strip_suffix(b"\n").unwrap_or(raw);
             self.push(&clean::line(body, View::Plain), offset, line);
@@ -284,59 +294,22 @@ impl<'a> Matches<'a> {
     }
 }
 
-/// A line searched in pieces.
-#[derive(Default)]
-struct LongLine {
-    /// The end of what came before, and where in the line it starts.
-    held: String,
-    held_at: u64,
-    length: u64,
-    hit: Option<Hit>,
+/// The start of a line, in a block's clean view and in its raw bytes.
+struct Place {
+    view: usize,
+    raw: usize,
+    line: u64,
 }
 
-impl LongLine {
-    fn add(&mut self, piece: &str, last: bool, matcher: &Matcher) {
-        let fresh = self.held.len();
-        self.held.push_str(piece);
-        self.length += piece.len() as u64;
-        if self.hit.is_none() {
-            self.search(fresh, last, matcher);
+impl Place {
+    /// Moves on to the line that starts at byte `start` of the view.
+    fn go_to(&mut self, start: usize, view: &[u8], raw: &[u8]) {
+        let lines = memchr_iter(b'\n', &view[self.view..start]).count();
+        self.view = start;
+        self.line += lines as u64;
+        if let Some(before) = lines.checked_sub(1) {
+            let newline = memchr_iter(b'\n', &raw[self.raw..]).nth(before);
+            self.raw += newline.map_or(raw.len() - self.raw, |newline| newline + 1);
         }
-        let keep = self
-            .held
-            .floor_char_boundary(self.held.len().saturating_sub(OVERLAP));
-        self.held_at += keep as u64;
-        self.held.drain(..keep);
-    }
-
-    /// Looks for a match that ends before the piece does, or, in the last piece, at its end.
-    fn search(&mut self, fresh: usize, last: bool, matcher: &Matcher) {
-        let mut from = self.held.floor_char_boundary(fresh.saturating_sub(OVERLAP / 2));
-        if from == 0 && self.held_at > 0 {
-            from = self.held.ceil_char_boundary(1);
-        }
-        let Some(found) = matcher.regex.find_at(&self.held, from) else {
-            return;
-        };
-        if !last && found.end() == self.held.len() {
-            return;
-        }
-        let start = self
-            .held
-            .floor_char_boundary(found.start().saturating_sub(OVERLAP / 4));
-        let end = self
-            .held
-            .ceil_char_boundary((found.start() + OVERLAP / 4).min(self.held.len()));
-        self.hit = Some(Hit {
-            line: 0,
-            offset: 0,
-            text: self.held[start..end].to_owned(),
-            text_at: self.held_at + start as u64,
-            length: 0,
-            found: (
-                self.held_at + found.start() as u64,
-                self.held_at + found.end() as u64,
-            ),
-        });
     }
 }

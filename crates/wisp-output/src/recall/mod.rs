@@ -4,6 +4,7 @@
 //! filter. A line too long for a page is paged by its bytes. Matching reads the clean view of a line, so that a
 //! colour code inside a word hides nothing; the stored bytes stay what they were.
 
+mod long_line;
 mod matching;
 mod page;
 mod window;
