@@ -85,37 +85,49 @@ pub(crate) enum Refusal {
 }
 
 /// Stage A: the longest tail of the conversation that fits, system messages before it kept.
+///
+/// The server tries one tail after the other; since a shorter tail is a shorter prompt, the first that fits is
+/// found here by halving, with the same result.
 pub(crate) fn fit_messages(
     scene: &Scene<'_>,
     messages: &[Message],
     window: Window,
     truncate: bool,
 ) -> Result<Prompt, Refusal> {
-    let last = messages.len().saturating_sub(1);
-    for from in 0..=last {
-        let kept: Vec<usize> = (0..messages.len())
-            .filter(|&at| at >= from || messages[at].role == "system")
-            .collect();
-        let chosen: Vec<Message> = kept.iter().map(|&at| messages[at].clone()).collect();
-        let text = match scene.render(&chosen) {
-            Ok(text) => text,
-            // A strict template that refuses a shortened history refuses the request.
-            Err(complaint) => return Err(Refusal::Template(complaint)),
-        };
-        let images: usize = chosen.iter().map(|m| m.images).sum();
-        let tokens = tokens::count(&text) + images as u64 * IMAGE;
-        if !truncate || tokens <= window.asked || from == last {
-            let dropped = messages.len() - kept.len();
-            return Ok(Prompt {
-                text,
-                tokens_before_cut: tokens,
-                tokens,
-                dropped,
-                kept,
-            });
+    let whole = tail(scene, messages, 0)?;
+    if !truncate || whole.tokens <= window.asked {
+        return Ok(whole);
+    }
+    // A strict template that refuses a shortened history ends the search there and refuses the request.
+    let too_long = |from| tail(scene, messages, from).is_ok_and(|prompt| prompt.tokens > window.asked);
+    let (mut low, mut high) = (1, messages.len().saturating_sub(1));
+    while low < high {
+        let middle = low.midpoint(high);
+        if too_long(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    Err(Refusal::InputLength)
+    tail(scene, messages, high)
+}
+
+/// The prompt of the messages from `from` on, with the system messages before them.
+fn tail(scene: &Scene<'_>, messages: &[Message], from: usize) -> Result<Prompt, Refusal> {
+    let wanted = |at: &usize| *at >= from || messages[*at].role == "system";
+    let kept: Vec<usize> = (0..messages.len()).filter(wanted).collect();
+    let chosen: Vec<Message> = kept.iter().map(|&at| messages[at].clone()).collect();
+    let text = scene.render(&chosen).map_err(Refusal::Template)?;
+    let images: usize = chosen.iter().map(|m| m.images).sum();
+    let tokens = tokens::count(&text) + images as u64 * IMAGE;
+    let dropped = messages.len() - kept.len();
+    Ok(Prompt {
+        text,
+        tokens_before_cut: tokens,
+        tokens,
+        dropped,
+        kept,
+    })
 }
 
 /// Stage B: what the release does with a prompt that is still too long.
@@ -224,6 +236,40 @@ mod tests {
             let window = Window { asked, allotted: 256 };
             let prompt = half_window(&request, window, long(2010), keep).unwrap();
             assert_eq!(prompt.tokens, left, "{asked} {keep}");
+        }
+    }
+
+    #[test]
+    fn halving_finds_what_trying_each_tail_finds() {
+        let message = |n: usize| Message {
+            role: ["user", "assistant", "tool", "system"][n * 7 % 11 % 4].into(),
+            content: "word ".repeat(n * n % 17),
+            thinking: "hm ".repeat(n % 3),
+            ..Message::default()
+        };
+        let model = Model {
+            gathers_system: false,
+            ..Model::new("m")
+        };
+        let scene = Scene {
+            profile: &profile::V0_24_0,
+            model: &model,
+            tools: &[],
+            think: &Think::Omitted,
+        };
+        for length in 1..24 {
+            let messages: Vec<Message> = (0..length).map(message).collect();
+            for asked in (4..260).step_by(5) {
+                let window = Window {
+                    asked,
+                    allotted: asked,
+                };
+                let found = fit_messages(&scene, &messages, window, true).unwrap();
+                let mut tails = (0..length).map(|from| tail(&scene, &messages, from).unwrap());
+                let first = tails.find(|prompt| prompt.tokens <= asked);
+                let tried = first.unwrap_or_else(|| tail(&scene, &messages, length - 1).unwrap());
+                assert_eq!(found, tried, "{length} messages at {asked}");
+            }
         }
     }
 

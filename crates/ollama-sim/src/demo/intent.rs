@@ -258,20 +258,23 @@ fn edit(path: &str, mode: &str, content: &str, find: Option<&str>) -> Option<Int
     Some(call("edit_file", given))
 }
 
+/// What is said where there is no memory to ask.
+const NO_MEMORY: &str = "The memory tool is not offered in this conversation. What was held back is kept: /last shows \
+                         the last output whole, /show ID any other.";
+
 fn ask_memory(seen: &Seen, request: &str) -> Intent {
     if !seen.offers("memory") {
-        return Intent::Say(
-            "The memory tool is not offered in this conversation. What was held back is kept: /last shows the last \
-             output whole, /show ID any other."
-                .to_owned(),
-        );
+        return Intent::Say(NO_MEMORY.to_owned());
     }
     call("memory", vec![("request", json!(request))])
 }
 
 /// The last output that was held back, or what to say when there is none.
 fn held(seen: &Seen) -> Result<HeldBack, Intent> {
-    note::latest(seen).ok_or_else(|| Intent::Say("Nothing of the last output was held back.".to_owned()))
+    if !seen.offers("memory") {
+        return Err(Intent::Say(NO_MEMORY.to_owned()));
+    }
+    note::latest(seen).ok_or_else(|| Intent::Say("I see no output of which a part was held back.".to_owned()))
 }
 
 fn remember(rest: &str, seen: &Seen) -> Option<Intent> {

@@ -122,6 +122,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_to_an_earlier_output_is_read_too() {
+        let text = "[output of entry 4 not repeated: run_command at 14:05:12, exit status 0, 504 lines, 3534 bytes; to \
+                    see it: memory \"recall entry 4\"]";
+        let held = read(text).unwrap();
+        assert_eq!(
+            (held.target.as_str(), held.next_page().as_str()),
+            ("entry 4", "recall entry 4")
+        );
+    }
+
+    #[test]
     fn a_note_that_names_no_tool_still_names_the_output() {
         let text = "[… 3 lines (9 B) held back …]\nheld back: lines 2–4 (9 B); the whole output is kept as output ab12 (6 lines)";
         let held = read(text).unwrap();
