@@ -1,5 +1,9 @@
 //! The diagnostic line that most compilers share: `PATH:LINE:COL: severity: message`, and what it may be caused by.
 
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::digest::Location;
 use crate::line::{paren_place_at_start, place_at_start, quoted};
 
@@ -150,9 +154,14 @@ const MISSING: &[&str] = &[
     "pas été déclaré",
 ];
 
+fn missing() -> &'static AhoCorasick {
+    static PHRASES: OnceLock<AhoCorasick> = OnceLock::new();
+    PHRASES.get_or_init(|| AhoCorasick::new(MISSING).expect("a few short phrases make a small automaton"))
+}
+
 /// The key of the cause a message shares with others like it: a missing name. None for any other message.
 pub(crate) fn missing_name(message: &str) -> Option<String> {
-    if !MISSING.iter().any(|phrase| message.contains(phrase)) {
+    if !missing().is_match(message) {
         return None;
     }
     match quoted(message).filter(|name| !name.is_empty()) {

@@ -67,9 +67,7 @@ fn take_label(parts: &mut Parts<'_>) -> bool {
     let found = match text.as_bytes().first() {
         Some(b'#') => docker_step(text),
         Some(b'[') => bracketed(text),
-        Some(b'a'..=b'z' | b'@' | b'.' | b'A'..=b'Z') => {
-            task(text).or_else(|| script(text)).or_else(|| service(text))
-        }
+        Some(b'a'..=b'z' | b'@' | b'.') => named(text),
         _ => None,
     };
     let Some((label, rest)) = found else { return false };
@@ -135,53 +133,57 @@ fn is_level(name: &str) -> bool {
     LEVELS.iter().any(|level| name.eq_ignore_ascii_case(level))
 }
 
+/// The labels that begin with a letter: Turborepo's, pnpm's and Compose's.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let head = &text.as_bytes()[..text.len().min(96)];
+    let space = memchr::memchr(b' ', head);
+    if let Some(end) = space {
+        let first = &head[..end];
+        if first.last() == Some(&b':') {
+            return task(text, end);
+        }
+        if memchr::memchr(b'/', first).is_some() || first == b"." {
+            return script(text, end);
+        }
+    } else if head.last() == Some(&b':') && text.len() <= head.len() {
+        return task(text, text.len());
+    }
+    memchr::memchr(b'|', &head[..head.len().min(64)]).and_then(|bar| service(text, bar))
+}
+
 /// Turborepo's `web:build: text`.
-fn task(text: &str) -> Option<(&str, &str)> {
-    let space = memchr::memchr(b' ', &text.as_bytes()[..text.len().min(80)]).unwrap_or(text.len().min(80));
-    let label = text[..floor(text, space)].strip_suffix(':')?;
+fn task(text: &str, space: usize) -> Option<(&str, &str)> {
+    let label = text[..space].strip_suffix(':')?;
     let (package, task) = label.rsplit_once(':')?;
     let named = is_label(package) && is_label(task) && !task.contains(['/', '.']) && !is_level(task);
     let file = package.rsplit_once('.').is_some_and(|(_, end)| end.len() <= 4);
     (named && !file && !is_level(package)).then(|| (label, text.get(space + 1..).unwrap_or("")))
 }
 
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
 /// pnpm's `packages/web build: text` and `packages/web build$ command`.
-fn script(text: &str) -> Option<(&str, &str)> {
-    let head = &text[..floor(text, 96)];
-    let space = head.find(' ')?;
-    let folder = &head[..space];
-    let end = space + 1 + head[space + 1..].find(' ').unwrap_or(head.len() - space - 1);
-    let word = head[space + 1..end].strip_suffix([':', '$'])?;
-    let place = folder == "." || (folder.contains('/') && !folder.contains(':') && is_label(folder));
+fn script(text: &str, space: usize) -> Option<(&str, &str)> {
+    let (folder, rest) = (&text[..space], &text[space + 1..]);
+    let end = memchr::memchr(b' ', rest.as_bytes()).unwrap_or(rest.len());
+    let word = rest[..end].strip_suffix([':', '$'])?;
+    let place = folder == "." || (!folder.contains(':') && is_label(folder));
     let file = folder
         .rsplit('/')
         .next()
         .is_some_and(|last| last.contains('.') && folder != ".");
-    (place && !file && is_label(word) && !is_level(word))
-        .then(|| (&text[..end - 1], text.get(end + 1..).unwrap_or("")))
+    let named = place && !file && is_label(word) && !is_level(word);
+    named.then(|| (&text[..space + end], rest.get(end + 1..).unwrap_or("")))
 }
 
 /// Compose's `web-1  | text`.
-fn service(text: &str) -> Option<(&str, &str)> {
-    let head = &text[..floor(text, 64)];
-    let bar = head.find('|')?;
-    let name = head[..bar].trim_end_matches(' ');
+fn service(text: &str, bar: usize) -> Option<(&str, &str)> {
+    let name = text[..bar].trim_end_matches(' ');
     let padding = bar - name.len();
-    let numbered = name
-        .rsplit_once(['-', '_'])
-        .is_some_and(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()) && !end.is_empty());
+    let number = name.rsplit_once(['-', '_']).map_or("", |(_, number)| number);
+    let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let rest = &text[bar + 1..];
     let marked = rest.is_empty() || rest.starts_with(' ');
-    (padding >= 1 && marked && is_label(name) && (numbered || padding >= 2))
-        .then(|| (name, rest.strip_prefix(' ').unwrap_or(rest)))
+    let labelled = padding >= 1 && marked && is_label(name) && (numbered || padding >= 2);
+    labelled.then(|| (name, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
 #[cfg(test)]

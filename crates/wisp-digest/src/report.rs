@@ -1,7 +1,7 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
@@ -75,6 +75,9 @@ impl Finding {
 
     /// Adds an explaining line, and stretches the root lines over it.
     pub(crate) fn add(&mut self, line: &Line<'_>) {
+        if line.is_blank() {
+            return;
+        }
         self.lines.reach(line.number);
         self.quote(line);
     }
@@ -99,6 +102,29 @@ pub(crate) fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// A map whose keys are hashes already, made by [`hash`] with a keyed function: no input can make them collide.
+pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<AsIs>>;
+
+/// Passes a hash on as it is.
+#[derive(Debug, Default)]
+pub(crate) struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
 }
 
 /// A line that reports a failure stated elsewhere.
@@ -139,8 +165,8 @@ pub(crate) struct Report {
     pub orphan_count: u64,
     /// Lines that look like failures and that no reader accounted for.
     pub unknowns: Unknowns,
-    seen: HashMap<u64, Option<usize>>,
-    causes: HashMap<u64, usize>,
+    seen: ByHash<Option<usize>>,
+    causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
     secondary: HashSet<usize>,
 }

@@ -5,8 +5,6 @@
 //! after that an unknown message joins the one of its severity whose first word it shares, so that memory
 //! stays bounded on a log of nothing but different words.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use crate::digest::{Quote, Span};
@@ -15,7 +13,7 @@ use crate::limits;
 use crate::line::{Line, cut};
 use crate::mask::mask;
 use crate::prefix::Parts;
-use crate::report::{hash, list};
+use crate::report::{ByHash, hash, list};
 
 /// Messages of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,7 +68,7 @@ pub struct LogShape {
 #[derive(Debug, Default)]
 pub(crate) struct LogReader {
     templates: Vec<Template>,
-    index: HashMap<u64, usize>,
+    index: ByHash<usize>,
     merged: bool,
     current: Option<usize>,
     quoting: bool,
@@ -121,7 +119,7 @@ impl LogReader {
         if number >= limits::SAMPLE && !self.is_log() {
             self.off = true;
             self.templates = Vec::new();
-            self.index = HashMap::new();
+            self.index = ByHash::default();
         }
         if is_entry {
             severity.is_some() && parts.stamp.is_some()

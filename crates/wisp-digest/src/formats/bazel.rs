@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "Bazel 7",
     triggers: &[
         "ERROR: ",
+        "Target //",
         "INFO: ",
         "FAIL: //",
         "FAILED in ",
@@ -49,6 +50,10 @@ impl Reader for Bazel {
         if let Some(rest) = text.strip_prefix("FAIL: //") {
             let target = rest.split(' ').next().unwrap_or(rest);
             test(&format!("//{target}"), "failed", line, report);
+            return Step::Take;
+        }
+        if text.starts_with("Target //") && text.ends_with(" failed to build") {
+            report.cascade(line);
             return Step::Take;
         }
         if text.starts_with("//") {

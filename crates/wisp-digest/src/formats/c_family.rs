@@ -57,6 +57,7 @@ struct CFamily {
     used_at: Option<Location>,
     /// Lines of source that may still follow a clang diagnostic.
     source: u32,
+    piped: bool,
 }
 
 impl Reader for CFamily {
@@ -85,6 +86,7 @@ impl Reader for CFamily {
 impl CFamily {
     fn diagnostic(&mut self, diagnostic: &Diagnostic<'_>, line: &Line<'_>, report: &mut Report) -> Step {
         self.source = 4;
+        self.piped = false;
         if diagnostic.level == Level::Note {
             if let Some(open) = &mut self.open {
                 open.quote(line);
@@ -151,11 +153,13 @@ impl CFamily {
         let body = line.body();
         let digits = body.bytes().take_while(u8::is_ascii_digit).count();
         let piped = body[digits..].trim_start().starts_with('|') && line.indent() > 0;
+        // gcc marks its source with a margin: bare lines after one are no source.
+        self.piped |= piped;
         if !piped {
             self.source -= 1;
         }
         let caret = !body.is_empty() && body.bytes().all(|byte| b"^~ |".contains(&byte));
-        let mine = piped || caret || (!line.is_blank() && self.source > 0);
+        let mine = piped || caret || (!line.is_blank() && self.source > 0 && !self.piped);
         if mine && let Some(open) = &mut self.open {
             open.add(line);
         }

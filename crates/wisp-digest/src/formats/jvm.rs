@@ -52,7 +52,10 @@ impl Reader for Jvm {
             || body.starts_with("location:")
             || body.starts_with("required:")
             || body.starts_with("found:");
-        if self.source > 0 && !line.is_blank() && (symbol || line.indent() > 0) {
+        if self.source > 0
+            && !line.is_blank()
+            && (symbol || line.indent() > 0 || self.source == 4 || is_caret(body))
+        {
             self.source -= u32::from(!symbol);
             if let Some(open) = &mut self.open {
                 open.add(line);
@@ -107,6 +110,10 @@ fn kind(message: &str) -> &str {
 fn counted(text: &str) -> bool {
     leading_number(text)
         .is_some_and(|(_, rest)| matches!(rest, " error" | " errors" | " warning" | " warnings"))
+}
+
+fn is_caret(body: &str) -> bool {
+    body.bytes().all(|byte| byte == b'^')
 }
 
 impl Jvm {

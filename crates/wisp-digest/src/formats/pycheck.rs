@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         "Success: no issues",
         "All checks passed",
         " errors, ",
+        " informations",
     ],
     reader: || Box::<Checkers>::default(),
 };

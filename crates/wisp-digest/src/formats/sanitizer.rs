@@ -205,7 +205,8 @@ impl Open {
             "  Read",
             "  Write",
         ];
-        if heading.iter().any(|start| body.starts_with(start.trim_start())) {
+        let may = body.starts_with(['f', 'p', 'a', 'P', 'D', 'I', 'R', 'W']);
+        if may && heading.iter().any(|start| body.starts_with(start.trim_start())) {
             self.told = false;
             if self.finding.location.is_some() {
                 self.first = false;

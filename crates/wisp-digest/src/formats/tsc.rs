@@ -33,12 +33,15 @@ struct Tsc {
     /// The source line of the last finding and the key of its cause.
     last: Option<(Location, String)>,
     table: bool,
+    /// Whether a finding has been read: other tools write `Found 2 errors` too.
+    read: bool,
 }
 
 impl Reader for Tsc {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(header) = header(line.text) {
             self.close(report);
+            self.read = true;
             self.pretty = header.pretty;
             self.open = Some(self.finding(&header, line));
             return Step::Hold;
@@ -154,6 +157,9 @@ impl Tsc {
         self.table = line.text == "Errors  Files";
         if self.table {
             return Some(Step::Hold);
+        }
+        if !self.read && !line.text.contains("Watching for file changes") {
+            return None;
         }
         let found = line
             .text

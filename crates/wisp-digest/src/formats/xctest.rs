@@ -51,7 +51,7 @@ impl Reader for XcTest {
             }
             return Step::Take;
         }
-        if text.trim_start().starts_with("Executed ") && text.contains(" test") {
+        if text.trim_start().starts_with("Executed ") && text.contains(", with ") {
             return executed(line, report);
         }
         if let Some(step) = swift_testing(line, report) {
