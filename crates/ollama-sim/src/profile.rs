@@ -90,10 +90,13 @@ pub struct Profile {
     pub ordered_arguments: bool,
     /// With tools offered, text is held back to the end (before 0.8.0).
     pub holds_text_with_tools: bool,
-    /// Tool messages are never merged with their neighbour (0.9.6).
+    /// Tool messages are never merged with their neighbour, and may carry `tool_name` (0.9.6).
     pub tool_messages_apart: bool,
-    /// `tool_name` exists on messages (0.9.6).
+    /// The `type` of a tool's property may be an array (0.6.6).
     pub array_types: bool,
+    /// What is kept of a tool's property; the rest is dropped without a word. `items` came with 0.6.6, `anyOf`
+    /// with 0.11.3, nested properties with 0.13.5.
+    pub property_keys: &'static [&'static str],
     /// `_debug_render_only` (0.11.5).
     pub debug_render: bool,
     /// `context_length` in `/api/ps` (0.10.0).
@@ -135,6 +138,7 @@ pub const V0_5_7: Profile = Profile {
     holds_text_with_tools: true,
     tool_messages_apart: false,
     array_types: false,
+    property_keys: &["type", "description", "enum"],
     debug_render: false,
     ps_window: false,
     ps_waits: false,
@@ -156,6 +160,7 @@ pub const V0_9_6: Profile = Profile {
     holds_text_with_tools: false,
     tool_messages_apart: true,
     array_types: true,
+    property_keys: &["type", "description", "enum", "items"],
     ..V0_5_7
 };
 
@@ -164,6 +169,7 @@ pub const V0_11_4: Profile = Profile {
     name: "0.11.4",
     version: "0.11.4",
     think: ThinkField::LevelsGptOss,
+    property_keys: &["type", "description", "enum", "items", "anyOf"],
     ps_window: true,
     ..V0_9_6
 };
@@ -189,6 +195,15 @@ pub const V0_24_0: Profile = Profile {
     name: "0.24.0",
     version: "0.24.0",
     think: ThinkField::Levels,
+    property_keys: &[
+        "type",
+        "description",
+        "enum",
+        "items",
+        "anyOf",
+        "properties",
+        "required",
+    ],
     call_id: CallId::Short,
     ordered_arguments: true,
     account_routes: true,

@@ -26,6 +26,10 @@ pub(crate) struct Wire<'c> {
     cutting: Cutting,
     dressing: Dressing,
     head_only: bool,
+    /// Whether the connection is closed after this answer, and said to be.
+    closes: bool,
+    /// The method a wrong one should have been, for the `Allow` header.
+    pub(crate) allow: Option<&'static str>,
     pub(crate) cut: Option<(CutAt, Loss)>,
     lines: usize,
     /// The last line's newline, held back in case it is the last one.
@@ -45,6 +49,8 @@ impl<'c> Wire<'c> {
             cutting: Cutting::new(chunker),
             dressing,
             head_only: request.method == "HEAD",
+            closes: request.closes(),
+            allow: None,
             cut: None,
             lines: 0,
             held_newline: false,
@@ -85,7 +91,15 @@ impl<'c> Wire<'c> {
         let kind = content_type
             .map(|t| format!("Content-Type: {t}\r\n"))
             .unwrap_or_default();
-        let head = format!("HTTP/1.1 {status} {}\r\n{kind}{framing}\r\n", reason(status));
+        let allow = self
+            .allow
+            .map(|method| format!("Allow: {method}\r\n"))
+            .unwrap_or_default();
+        let close = if self.closes { "Connection: close\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 {status} {}\r\n{allow}{kind}{framing}{close}\r\n",
+            reason(status)
+        );
         self.send(head.as_bytes()).await?;
         self.written.status = Some(status);
         if let Some((CutAt::AfterHeaders, how)) = self.cut {

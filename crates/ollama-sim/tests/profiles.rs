@@ -485,3 +485,24 @@ fn tools_are_kept_for_the_template_and_the_script() {
         "{prompt}"
     );
 }
+
+#[test]
+fn what_is_kept_of_a_property_grew() {
+    let property = json!({"type": "array", "description": "d", "items": {"type": "string"},
+                          "anyOf": [{"type": "string"}], "properties": {"p": {"type": "string"}}});
+    let schema = json!({"type": "object", "properties": {"a": property}});
+    let tools = json!([{"type": "function", "function": {"name": "f", "parameters": schema}}]);
+    let kept = |profile| {
+        let server = serve(profile, [Model::new("sim")]);
+        assert_eq!(
+            chat(&server, &ask("sim", "x", json!({ "tools": tools }))).status,
+            200
+        );
+        let prompt = server.chats()[0].chat.clone().unwrap().prompt;
+        ["items", "anyOf", "\"p\""].map(|key| prompt.contains(key))
+    };
+    assert_eq!(kept(profile::V0_5_7), [false, false, false]);
+    assert_eq!(kept(profile::V0_9_6), [true, false, false]);
+    assert_eq!(kept(profile::V0_12_6), [true, true, false]);
+    assert_eq!(kept(profile::V0_24_0), [true, true, true]);
+}

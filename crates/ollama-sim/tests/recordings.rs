@@ -172,6 +172,8 @@ fn compare(probe: &Probe, got: &Response) -> Differences {
         kind,
         got.header("content-type").unwrap_or("none").to_owned(),
     );
+    let allow = recorded["allow"].as_str().unwrap_or("none").to_owned();
+    differ("allow", allow, got.header("allow").unwrap_or("none").to_owned());
     let chunked = got.header("transfer-encoding") == Some("chunked");
     differ("framing", recorded["chunked"].to_string(), chunked.to_string());
     differ(

@@ -19,16 +19,6 @@ pub(crate) struct ToolDef {
 
 /// The keys kept of the parameters object.
 const KEPT: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
-/// The keys kept of one property.
-const KEPT_OF_PROPERTY: [&str; 7] = [
-    "type",
-    "description",
-    "enum",
-    "items",
-    "anyOf",
-    "properties",
-    "required",
-];
 
 impl ToolDef {
     /// Reads one item of `tools`.
@@ -112,7 +102,7 @@ fn property(value: &Json, profile: &Profile, faults: &mut Faults) -> Value {
     let at = "ChatRequest.tools.function.parameters.properties";
     let mut kept = Map::new();
     for (name, value) in faults.object(value, at, "api.ToolProperty") {
-        if !KEPT_OF_PROPERTY.contains(&name.as_str()) {
+        if !profile.property_keys.contains(&name.as_str()) {
             faults
                 .unknown
                 .push(format!("tools.function.parameters.properties.{name}"));

@@ -154,10 +154,10 @@ pub(crate) async fn answer(
     let here = |r: &&Route| r.path == request.path && (r.exists)(&shared.profile);
     let fits = |r: &&Route| r.method == request.method || (r.head && request.method == "HEAD");
     let Some(route) = ROUTES.iter().filter(here).find(fits) else {
-        let answer = if ROUTES.iter().any(|r| here(&r)) {
-            Answer::text(405, "405 method not allowed")
-        } else {
-            Answer::text(404, "404 page not found")
+        exchange.wire.allow = ROUTES.iter().find(here).map(|r| r.method);
+        let answer = match exchange.wire.allow {
+            Some(_) => Answer::text(405, "405 method not allowed"),
+            None => Answer::text(404, "404 page not found"),
         };
         return exchange.send(answer).await;
     };
