@@ -191,6 +191,36 @@ pub enum KeepAlive {
     Seconds(u64),
 }
 
+impl KeepAlive {
+    /// Reads a configured value: seconds (`300`, negative for ever) or a duration of `h`, `m` and `s` (`1h30m`).
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Ok(seconds) = text.parse::<i64>() {
+            return Some(u64::try_from(seconds).map_or(Self::Forever, Self::Seconds));
+        }
+        if let Some(rest) = text.strip_prefix('-') {
+            return Self::parse(rest).map(|_| Self::Forever);
+        }
+        let mut total = 0_u64;
+        let mut number = String::new();
+        for c in text.chars() {
+            let unit = match c {
+                '0'..='9' => {
+                    number.push(c);
+                    continue;
+                }
+                'h' => 3600,
+                'm' => 60,
+                's' => 1,
+                _ => return None,
+            };
+            total = total.checked_add(number.parse::<u64>().ok()?.checked_mul(unit)?)?;
+            number.clear();
+        }
+        (number.is_empty() && !text.is_empty()).then_some(Self::Seconds(total))
+    }
+}
+
 impl Serialize for KeepAlive {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -260,6 +290,24 @@ mod tests {
 
     fn text(request: &ChatRequest) -> String {
         String::from_utf8(request.body()).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn a_configured_time_is_read_as_ollama_writes_it() {
+        for (text, read) in [
+            ("300", Some(KeepAlive::Seconds(300))),
+            ("-1", Some(KeepAlive::Forever)),
+            ("10m", Some(KeepAlive::Seconds(600))),
+            ("1h30m5s", Some(KeepAlive::Seconds(5405))),
+            ("-1m", Some(KeepAlive::Forever)),
+            ("5", Some(KeepAlive::Seconds(5))),
+            ("m", None),
+            ("5x", None),
+            ("1h5", None),
+            ("", None),
+        ] {
+            assert_eq!(KeepAlive::parse(text), read, "{text}");
+        }
     }
 
     #[test]
