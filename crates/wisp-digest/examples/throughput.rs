@@ -1,4 +1,4 @@
-//! How fast a digest is made: 16 MiB inputs built in memory, MB/s for each, and grep's time beside them.
+//! How fast a digest is made: 16 MiB inputs built in memory, MB/s for each, for the ratios of the benchmark page.
 //!
 //! `cargo run --release -p wisp-digest --example throughput [FOLDER]`; with a folder, the inputs are written there
 //! so that another tool can be timed on the same bytes.

@@ -73,19 +73,19 @@ fn check(bytes: &[u8], expected: &str) -> Vec<String> {
     for line in expected.lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let fault = match word {
-            "errors" => differs(digest.errors().to_string(), rest),
-            "warn" => differs(join(&warning_lines(&digest)), rest),
-            "cascade" => differs(join(&cascades(&digest)), rest),
-            "copies" => differs(join(&copies(&digest)), rest),
-            "unexplained" => differs(digest.unexplained.count.to_string(), rest),
-            "tally" => tally_differs(&digest, rest),
+            "errors" => differs(&digest.errors().to_string(), rest),
+            "warn" => differs(&join(&warning_lines(&digest)), rest),
+            "cascade" => differs(&join(&cascades(&digest)), rest),
+            "copies" => differs(&join(&copies(&digest)), rest),
+            "unexplained" => differs(&digest.unexplained.count.to_string(), rest),
+            "tally" => tally_differs(&&digest, rest),
             "note" => {
                 (!digest.notes.iter().any(|note| note.text.contains(rest))).then(|| format!("no note {rest}"))
             }
             "section" => (!digest.sections.iter().any(|section| section.name == rest))
                 .then(|| format!("no section {rest}")),
             "diff" => differs(
-                digest.diff.as_ref().map_or(String::new(), |diff| {
+                &digest.diff.as_ref().map_or(String::new(), |diff| {
                     format!("{} +{} -{}", diff.count, diff.added, diff.removed)
                 }),
                 rest,
@@ -108,17 +108,17 @@ fn join(lines: &[u64]) -> String {
         .join(",")
 }
 
-fn differs(found: String, expected: &str) -> Option<String> {
+fn differs(found: &str, expected: &str) -> Option<String> {
     (found != expected).then(|| format!("found {found}, expected {expected}"))
 }
 
-fn tally_differs(digest: &Digest, rest: &str) -> Option<String> {
+fn tally_differs(&digest: &Digest, rest: &str) -> Option<String> {
     let (what, counts) = rest.split_once(": ").expect("a name and numbers");
     let found: Vec<String> = tally(digest, what)
         .iter()
         .map(|(name, number)| format!("{number} {name}"))
         .collect();
-    differs(found.join(", "), counts)
+    differs(&found.join(", "), counts)
 }
 
 fn failures(digest: &Digest, expected: &str) -> Vec<String> {

@@ -3,7 +3,7 @@
 //! Written from Bazel 7. An action's `ERROR: … failed: (Exit 1)` reports what the compiler prints after it.
 
 use crate::digest::Kind;
-use crate::line::{Line, place_at_start};
+use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -71,7 +71,7 @@ impl Reader for Bazel {
 fn error(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
     let Some((location, message)) = place_at_start(rest).filter(|(place, _)| {
         place.path.contains("BUILD")
-            || place.path.ends_with(".bzl")
+            || has_extension(&place.path, &["bzl"])
             || place.path.contains("WORKSPACE")
             || place.path.contains("MODULE.bazel")
     }) else {

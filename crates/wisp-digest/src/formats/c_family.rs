@@ -50,6 +50,16 @@ const OTHERS: &[&str] = &[
     "scala", "tf",
 ];
 
+/// What the compilers write before a diagnostic to say where it is.
+const AROUND: &[&str] = &[
+    ": In function",
+    ": In member function",
+    ": In instantiation of",
+    ": At global scope",
+    ": In constructor",
+    ": In static member",
+];
+
 #[derive(Debug, Default)]
 struct CFamily {
     open: Option<Finding>,
@@ -131,14 +141,6 @@ impl CFamily {
             }
             return Some(Step::Take);
         }
-        const AROUND: &[&str] = &[
-            ": In function",
-            ": In member function",
-            ": In instantiation of",
-            ": At global scope",
-            ": In constructor",
-            ": In static member",
-        ];
         let around = text.starts_with("In file included from")
             || text.starts_with("                 from")
             || AROUND.iter().any(|words| text.contains(words));

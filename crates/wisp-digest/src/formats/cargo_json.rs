@@ -25,7 +25,8 @@ struct CargoJson;
 #[derive(Debug, Deserialize)]
 struct Message {
     reason: String,
-    message: Option<Diagnostic>,
+    #[serde(rename = "message")]
+    diagnostic: Option<Diagnostic>,
     success: Option<bool>,
 }
 
@@ -55,7 +56,8 @@ struct Place {
 struct Event {
     #[serde(rename = "type")]
     kind: String,
-    event: String,
+    #[serde(rename = "event")]
+    happened: String,
     name: Option<String>,
     stdout: Option<String>,
     passed: Option<u64>,
@@ -89,13 +91,13 @@ fn compiler(message: Message, line: &Line<'_>, report: &mut Report) {
             text: "build finished",
         };
         if message.success == Some(true) {
-            report.succeeded(&end)
+            report.succeeded(&end);
         } else {
-            report.failed(&end)
+            report.failed(&end);
         }
         return;
     }
-    let Some(found) = message.message else { return };
+    let Some(found) = message.diagnostic else { return };
     let code = found.code.map(|code| code.code).unwrap_or_default();
     let primary = found.spans.into_iter().find(|place| place.is_primary);
     let location = primary.map(|place| Location {
@@ -114,7 +116,7 @@ fn compiler(message: Message, line: &Line<'_>, report: &mut Report) {
     };
     match (found.level.as_str(), location) {
         (level, Some(location)) if level.starts_with("error") => {
-            report.fail(Finding::new(Kind::Compile, &title, &said).at(location))
+            report.fail(Finding::new(Kind::Compile, &title, &said).at(location));
         }
         ("warning", Some(location)) => report.warn(
             if code.is_empty() { "rustc" } else { &code },
@@ -143,14 +145,14 @@ fn test(event: &Event, line: &Line<'_>, report: &mut Report) {
                 &said,
             );
             if failed > 0 {
-                report.failed(&said)
+                report.failed(&said);
             } else {
-                report.succeeded(&said)
+                report.succeeded(&said);
             }
         }
         return;
     }
-    let (Some(name), true) = (&event.name, event.event == "failed") else {
+    let (Some(name), true) = (&event.name, event.happened == "failed") else {
         return;
     };
     let printed = event.stdout.as_deref().unwrap_or("");

@@ -21,6 +21,7 @@ pub(crate) const FORMAT: Format = Format {
         "ERROR: Job failed",
         "Job succeeded",
         "[command]",
+        "$ ",
         "Cleaning up project directory",
     ],
     reader: || Box::<Ci>::default(),
@@ -57,6 +58,9 @@ impl Reader for Ci {
         }
         if text.starts_with("Job succeeded") {
             report.succeeded(line);
+            return Step::Take;
+        }
+        if text.starts_with("$ ") {
             return Step::Take;
         }
         if text.starts_with("[command]") {

@@ -83,10 +83,8 @@ impl Docker {
     /// Lines of a step's own stream: its name, how it ended.
     fn step_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
-        let section = report.section?;
-        let name = text.starts_with('[')
-            && text.contains("] ")
-            && report.sections.get(section)?.name.starts_with('#');
+        let section = report.section.filter(|at| is_step(report, *at))?;
+        let name = text.starts_with('[') && text.contains("] ");
         if name {
             let section = report.sections.get_mut(section)?;
             if !section.name.contains(' ') {
@@ -140,6 +138,14 @@ impl Docker {
         }
         Step::Take
     }
+}
+
+/// Whether the section is a step of a build.
+fn is_step(report: &Report, section: usize) -> bool {
+    report
+        .sections
+        .get(section)
+        .is_some_and(|section| section.name.starts_with('#'))
 }
 
 /// `The command '/bin/sh -c …' returned a non-zero code: 2`.

@@ -49,7 +49,30 @@ struct Failed {
     finding: Finding,
     name: String,
     stated: bool,
-    in_message: bool,
+    part: Part,
+}
+
+/// Where in a failed test's block a line stands.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Name,
+    Message,
+    Trace,
+    Printed,
+}
+
+/// The next test or the sum.
+fn starts_anew(text: &str) -> bool {
+    [
+        "  Failed ",
+        "  Passed ",
+        "  Skipped ",
+        "Failed!",
+        "Passed!",
+        "Test Run ",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
 }
 
 impl Reader for Dotnet {
@@ -76,7 +99,7 @@ impl Reader for Dotnet {
                 finding,
                 name: name.to_owned(),
                 stated: false,
-                in_message: false,
+                part: Part::Name,
             });
             return Step::Hold;
         }
@@ -97,15 +120,20 @@ impl Dotnet {
 }
 
 impl Failed {
-    /// The message and the stack trace under a failed test.
+    /// The message and the stack trace under a failed test. The message's own lines are not indented.
     fn line(&mut self, line: &Line<'_>) -> bool {
         let body = line.body();
         match body {
-            "Error Message:" => self.in_message = true,
-            "Stack Trace:" => self.in_message = false,
-            _ if line.indent() < 3 || body.starts_with("Standard Output") => return false,
-            _ if self.in_message => self.message(body, line),
-            _ => self.frame(body),
+            "Error Message:" => self.part = Part::Message,
+            "Stack Trace:" => self.part = Part::Trace,
+            "Standard Output Messages:" | "Standard Error Messages:" => self.part = Part::Printed,
+            _ if starts_anew(line.text) || (line.is_blank() && self.part != Part::Message) => return false,
+            _ => match self.part {
+                Part::Message => self.message(body, line),
+                Part::Trace => self.frame(body),
+                Part::Printed => {}
+                Part::Name => return false,
+            },
         }
         true
     }

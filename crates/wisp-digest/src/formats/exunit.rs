@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         "** (",
         "could not compile dependency",
         "(.ex)",
+        "==> ",
         ".exs:",
     ],
     reader: || Box::<Mix>::default(),
@@ -141,6 +142,9 @@ impl Mix {
                 return Step::Take;
             }
             report.fail(Finding::new(Kind::Exception, &format!("** ({rest}"), line));
+            return Step::Take;
+        }
+        if text.starts_with("==> ") {
             return Step::Take;
         }
         if text.starts_with("could not compile dependency ") {

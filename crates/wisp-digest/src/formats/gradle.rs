@@ -98,31 +98,7 @@ impl Gradle {
             self.help = true;
             return Step::Hold;
         }
-        self.sum(line, report)
-    }
-
-    /// `3 tests completed, 1 failed, 1 skipped`.
-    fn sum(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let Some((count, rest)) = leading_number(line.text).filter(|(_, rest)| rest.starts_with(" test"))
-        else {
-            let verdict = [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end))
-                && line.text.contains(" > ");
-            return if verdict { Step::Take } else { Step::Pass };
-        };
-        if !rest.contains("completed") {
-            return Step::Pass;
-        }
-        let number = |word| crate::line::number_before(rest, word).unwrap_or(0);
-        report.tally(
-            "gradle tests",
-            &[
-                ("completed", count),
-                ("failed", number("failed")),
-                ("skipped", number("skipped")),
-            ],
-            line,
-        );
-        Step::Take
+        sum(line, report)
     }
 
     /// What went wrong, or the advice after it.
@@ -191,4 +167,27 @@ fn under_test(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut b
         }
     }
     finding.quote(line);
+}
+
+/// `3 tests completed, 1 failed, 1 skipped`.
+fn sum(line: &Line<'_>, report: &mut Report) -> Step {
+    let Some((count, rest)) = leading_number(line.text).filter(|(_, rest)| rest.starts_with(" test")) else {
+        let verdict =
+            [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end)) && line.text.contains(" > ");
+        return if verdict { Step::Take } else { Step::Pass };
+    };
+    if !rest.contains("completed") {
+        return Step::Pass;
+    }
+    let number = |word| crate::line::number_before(rest, word).unwrap_or(0);
+    report.tally(
+        "gradle tests",
+        &[
+            ("completed", count),
+            ("failed", number("failed")),
+            ("skipped", number("skipped")),
+        ],
+        line,
+    );
+    Step::Take
 }

@@ -181,8 +181,8 @@ fn suite(tag: &str, line: &Line<'_>, report: &mut Report) {
         .any(|(name, number)| matches!(*name, "failures" | "errors") && *number > 0);
     report.tally("junit xml", &counts, &said);
     if bad {
-        report.failed(&said)
+        report.failed(&said);
     } else if !counts.is_empty() {
-        report.succeeded(&said)
+        report.succeeded(&said);
     }
 }

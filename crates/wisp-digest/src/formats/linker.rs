@@ -96,13 +96,13 @@ impl Linker {
         if text.starts_with("Undefined symbols for architecture") || text.starts_with("ld: Undefined symbols")
         {
             self.listing = true;
-            return Step::Take;
+            return Step::Hold;
         }
         if self.listing && text.starts_with("  ") {
             if let Some(symbol) = quoted(text).filter(|_| text.trim_end().ends_with(", referenced from:")) {
                 self.reference(symbol, line, report);
             }
-            return Step::Take;
+            return Step::Hold;
         }
         let cascade = text.contains("ld returned")
             || text.contains("linker command failed")
@@ -114,10 +114,23 @@ impl Linker {
             report.cascade(line);
             return Step::Take;
         }
-        if text.starts_with(">>> ") {
-            Step::Take
-        } else {
-            Step::Pass
+        let Some(told) = text.strip_prefix(">>> ") else {
+            return Step::Pass;
+        };
+        self.referenced(told, report);
+        Step::Take
+    }
+
+    /// lld's `>>> referenced by gauge.c:12`.
+    fn referenced(&self, told: &str, report: &mut Report) {
+        let Some((by, symbol)) = told.strip_prefix("referenced by ").zip(self.symbols.last()) else {
+            return;
+        };
+        if let Some(failure) = report
+            .known(&format!("symbol {symbol}"))
+            .filter(|failure| failure.location.is_none())
+        {
+            failure.location = place(&format!("{by}:"));
         }
     }
 
@@ -187,7 +200,7 @@ fn library(symbol: &str) -> String {
 fn place(text: &str) -> Option<Location> {
     let text = text.split_once("ld: ").map_or(text, |(_, rest)| rest);
     let (path, rest) = text.split_once(':')?;
-    if path.contains(' ') || path.is_empty() {
+    if !path.contains('.') || path.contains(' ') {
         return None;
     }
     let line = crate::line::leading_number(rest).map(|(line, _)| line);

@@ -94,7 +94,7 @@ impl Open {
                 .split([' ', ':'])
                 .next()
                 .unwrap_or(body)
-                .split("[")
+                .split('[')
                 .next()
                 .unwrap_or(body);
             self.finding.subject = Some(name.to_owned());
@@ -105,13 +105,13 @@ impl Open {
         if line.is_blank() {
             return;
         }
-        if !self.stated {
+        if self.stated {
+            self.finding.add(line);
+        } else {
             self.stated = true;
             self.finding.lines = line.span();
             self.finding
                 .retitle(&format!("{}: {body}", self.name.as_deref().unwrap_or("test")));
-        } else {
-            self.finding.add(line);
         }
         if self.finding.location.is_none() && line.indent() > 0 {
             self.finding.location = place_at_start(body)
@@ -149,9 +149,9 @@ fn sum(line: &Line<'_>, report: &mut Report) -> bool {
         line,
     );
     if failures + errors > 0 {
-        report.failed(line)
+        report.failed(line);
     } else {
-        report.succeeded(line)
+        report.succeeded(line);
     }
     true
 }

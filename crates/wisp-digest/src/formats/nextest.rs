@@ -68,7 +68,7 @@ impl Reader for Nextest {
         }
         if line.body().starts_with("Summary [") {
             self.close(report);
-            self.sum(line, report);
+            sum(line, report);
             return Step::Take;
         }
         if line.text == "error: test run failed" {
@@ -118,26 +118,6 @@ impl Nextest {
         Step::Hold
     }
 
-    fn sum(&mut self, line: &Line<'_>, report: &mut Report) {
-        let names = [
-            ("passed", "passed"),
-            ("failed", "failed"),
-            ("timed out", "timed out"),
-            ("skipped", "skipped"),
-            ("flaky", "flaky"),
-        ];
-        let counts: Vec<(&str, u64)> = names
-            .iter()
-            .filter_map(|(name, word)| Some((*name, number_before(line.text, word)?)))
-            .collect();
-        report.set_tally("nextest", &counts, line);
-        if line.text.contains(" failed") || line.text.contains(" timed out") {
-            report.failed(line)
-        } else {
-            report.succeeded(line)
-        }
-    }
-
     fn close(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
             report.fail(open.finding);
@@ -178,5 +158,26 @@ impl Open {
             self.finding.retitle(&format!("{} panicked: {body}", self.name));
         }
         self.finding.add(line);
+    }
+}
+
+/// The sums of the run.
+fn sum(line: &Line<'_>, report: &mut Report) {
+    let names = [
+        ("passed", "passed"),
+        ("failed", "failed"),
+        ("timed out", "timed out"),
+        ("skipped", "skipped"),
+        ("flaky", "flaky"),
+    ];
+    let counts: Vec<(&str, u64)> = names
+        .iter()
+        .filter_map(|(name, word)| Some((*name, number_before(line.text, word)?)))
+        .collect();
+    report.set_tally("nextest", &counts, line);
+    if line.text.contains(" failed") || line.text.contains(" timed out") {
+        report.failed(line);
+    } else {
+        report.succeeded(line);
     }
 }

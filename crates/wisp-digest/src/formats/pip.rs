@@ -53,9 +53,8 @@ impl Reader for Pip {
             self.close(report);
         }
         let body = line.body();
-        if body.starts_with("WARNING: ") {
-            let kind = if body.contains("pip") { "pip" } else { "general" };
-            report.warn(kind, None, line);
+        if body.starts_with("WARNING: ") && body.contains("pip") {
+            report.warn("pip", None, line);
             return Step::Take;
         }
         if REPEATS.iter().any(|start| body.starts_with(start)) {

@@ -166,9 +166,9 @@ fn sums(line: &Line<'_>, report: &mut Report) -> bool {
     };
     report.set_tally("python checkers", &[("errors", errors)], line);
     if errors > 0 {
-        report.failed(line)
+        report.failed(line);
     } else {
-        report.succeeded(line)
+        report.succeeded(line);
     }
     true
 }

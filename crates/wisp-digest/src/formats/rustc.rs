@@ -122,7 +122,7 @@ impl Open {
             return true;
         }
         self.waiting += 1;
-        let margin = line.indent() > 0 && (body.starts_with("= ") || body == "|");
+        let margin = line.indent() > 0 && (self.margin || body.starts_with("= ") || body == "|");
         let message = !self.code.is_empty() && self.waiting <= 3 && !line.is_blank();
         self.margin |= margin;
         if margin || message {

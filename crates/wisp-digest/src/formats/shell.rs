@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "bash 5.2, glibc 2.36",
     triggers: &[
         "command not found",
+        "WARNING: ",
         ": not found",
         "Killed",
         "Segmentation fault",
@@ -60,6 +61,10 @@ impl Reader for Shell {
                 return Step::Take;
             }
         }
+        if line.text.starts_with("WARNING: ") {
+            report.warn("general", None, line);
+            return Step::Take;
+        }
         if line.text.starts_with("terminate called") {
             self.terminated = Some(Finding::new(Kind::Crash, line.text, line));
             return Step::Hold;
@@ -67,8 +72,10 @@ impl Reader for Shell {
         let Some((kind, location)) = told(line.text) else {
             return Step::Pass;
         };
-        let mut finding =
-            Finding::new(kind, line.text, line).known_as(format!("shell {} {}", line.number, line.text));
+        let mut finding = Finding::new(kind, line.text, line);
+        // A message printed again is the same failure; a second death is another one.
+        let death = if kind == Kind::Crash { line.number } else { 0 };
+        finding.copy = Some(format!("shell {death} {}", line.text));
         finding.location = location;
         report.fail(finding);
         Step::Take

@@ -29,7 +29,6 @@ const IMPORTS: &[&str] = &["TS2305", "TS2307", "TS2614", "TS2724", "TS7016", "TS
 struct Tsc {
     open: Option<Finding>,
     pretty: bool,
-    blank: bool,
     /// The source line of the last finding and the key of its cause.
     last: Option<(Location, String)>,
     table: bool,
@@ -100,7 +99,6 @@ fn header(text: &str) -> Option<Header<'_>> {
 
 impl Tsc {
     fn finding(&mut self, header: &Header<'_>, line: &Line<'_>) -> Finding {
-        self.blank = false;
         let title = format!("{}: {}", header.code, header.message);
         let mut finding = Finding::new(Kind::Compile, &title, line);
         if let Some(location) = &header.location {
@@ -138,7 +136,6 @@ impl Tsc {
         let quoted =
             leading_number(line.text).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
         let mine = line.indent() > 0 || (self.pretty && (line.is_blank() || quoted));
-        self.blank = line.is_blank();
         if mine && let Some(open) = &mut self.open {
             if line.indent() > 0 && !self.pretty {
                 open.add(line);

@@ -45,7 +45,7 @@ impl Reader for Diff {
             return if self.file.is_some() {
                 Step::Hold
             } else {
-                Step::Lean
+                Step::Pass
             };
         }
         if let Some((before, number)) = text.strip_prefix("+++ ").and(self.before.take()) {

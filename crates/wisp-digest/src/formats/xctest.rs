@@ -57,13 +57,16 @@ impl Reader for XcTest {
         if let Some(step) = swift_testing(line, report) {
             return step;
         }
-        if assertion(line, report) || text.contains(" : Test skipped") {
-            return Step::Lean;
-        }
-        if self.running.is_some() {
-            Step::Lean
-        } else {
-            Step::Pass
+        let known = assertion(line, report) || text.contains(" : Test skipped");
+        match &mut self.running {
+            Some((_, last)) => {
+                if !line.is_blank() {
+                    *last = line.quote();
+                }
+                Step::Hold
+            }
+            None if known => Step::Take,
+            None => Step::Pass,
         }
     }
 
