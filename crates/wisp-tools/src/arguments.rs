@@ -234,6 +234,7 @@ macro_rules! arguments {
     ($(#[$doc:meta])* $vis:vis struct $type:ident { $($field:ident : $kind:ty = $name:literal, $text:literal;)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(clippy::doc_markdown, reason = "the lines are for a model, which reads no markdown")]
         $vis struct $type { $(#[doc = $text] pub $field: $kind,)* }
 
         impl $crate::arguments::Arguments for $type {

@@ -161,11 +161,12 @@ fn plan_append(arguments: &EditFileArguments, place: Place) -> Plan {
         "created"
     };
     let what = format!("{verb} {}; now {after} bytes", place.given.display());
-    let added: String = arguments
-        .content
-        .split_inclusive('\n')
-        .map(|l| format!("+{l}"))
-        .collect();
+    let lines: Vec<&str> = arguments.content.split_inclusive('\n').collect();
+    let added = if lines.is_empty() {
+        String::new()
+    } else {
+        format!("+{}", lines.join("+"))
+    };
     Plan {
         mode: Mode::Append,
         place,

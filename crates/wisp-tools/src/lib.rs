@@ -16,14 +16,14 @@
 
 pub mod arguments;
 mod call;
-mod current_date;
-mod edit_file;
+pub mod current_date;
+pub mod edit_file;
 pub mod files;
 mod gate;
 pub mod ledger;
-mod read_file;
+pub mod read_file;
 mod registry;
-mod run_command;
+pub mod run_command;
 mod tool;
 
 use std::time::Duration;

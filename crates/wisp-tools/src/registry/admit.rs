@@ -71,11 +71,11 @@ pub(super) struct About<'a> {
 const BEGINNING: usize = 16 * 1024;
 
 /// Shows a result within its budget and keeps the whole when it is more.
-pub(super) fn admit(body: Body, ending: &Ending, about: About<'_>, services: &Services) -> Admitted {
+pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &Services) -> Admitted {
     let note = about.note.as_ref().map_or_else(String::new, |n| format!("{n}\n"));
     match body {
-        Body::Text(text) => plain(text, &note, &about, services),
-        Body::Page(text) => page(text, &note),
+        Body::Text(text) => plain(text, &note, about, services),
+        Body::Page(text) => page(&text, &note),
         Body::Command {
             header,
             outcome,
@@ -93,17 +93,17 @@ pub(super) fn admit(body: Body, ending: &Ending, about: About<'_>, services: &Se
             };
             let beginning = beginning(&outcome);
             let output = command(&header, &outcome, &footer);
-            shown(output, &note, &shape, (&about, services), beginning)
+            shown(output, &note, &shape, (about, services), beginning)
         }
     }
 }
 
 /// A page is bounded by its tool; what is shown is what it is.
-fn page(text: String, note: &str) -> Admitted {
+fn page(text: &str, note: &str) -> Admitted {
     Admitted {
         bytes: text.len() as u64,
         lines: text.lines().count() as u64,
-        beginning: text.clone(),
+        beginning: text.to_owned(),
         shown: format!("{note}{text}"),
         held: Vec::new(),
         kept: None,

@@ -105,15 +105,8 @@ impl Registry {
 
     /// The rows of the tools that are offered, in order.
     pub fn descriptors(&self) -> Vec<Descriptor> {
-        self.offered().map(|t| t.descriptor()).collect()
-    }
-
-    fn offered(&self) -> impl Iterator<Item = &dyn Tool> {
-        let memory = self.memory_offered;
-        self.tools
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(move |t| memory || t.descriptor().name != crate::MEMORY)
+        let offered = offered(&self.tools, self.memory_offered);
+        offered.map(Tool::descriptor).collect()
     }
 
     /// The names of the tools that are offered.
@@ -232,12 +225,8 @@ impl Registry {
     }
 
     async fn returned(&mut self, id: &str, request: Request<'_>, scene: &Scene<'_>) -> (Returned, bool) {
-        let offered = |t: &&Box<dyn Tool>| t.descriptor().name == request.tool;
-        let known = self
-            .tools
-            .iter()
-            .filter(|t| self.memory_offered || t.descriptor().name != crate::MEMORY);
-        let Some(tool) = known.into_iter().find(offered) else {
+        let mut known = offered(&self.tools, self.memory_offered);
+        let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
             return (unknown(request.tool, &self.names()), true);
         };
         let reads_only = tool.descriptor().reads_only;
@@ -269,7 +258,7 @@ impl Registry {
             note: taken.note,
         };
         let arguments = about.arguments.clone();
-        let admitted = admit::admit(returned.body, &returned.ending, about, &self.services);
+        let admitted = admit::admit(returned.body, &returned.ending, &about, &self.services);
         if let Some(kept) = &admitted.kept {
             let details = json!({
                 "tool": request.tool, "output": call, "bytes": kept.bytes, "lines": kept.lines,
@@ -323,6 +312,12 @@ impl Registry {
         let event = self.record(turn, &pending.call, Kind::ToolResult, details).ok();
         Finished { pending, event }
     }
+}
+
+/// The tools that are offered: `memory` only by its own rule.
+fn offered(tools: &[Box<dyn Tool>], memory: bool) -> impl Iterator<Item = &dyn Tool> {
+    let all = tools.iter().map(AsRef::as_ref);
+    all.filter(move |t| memory || t.descriptor().name != crate::MEMORY)
 }
 
 /// The name under which a command the person typed is kept.
