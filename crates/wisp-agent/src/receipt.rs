@@ -43,11 +43,6 @@ impl Receipt {
         row.declined += usize::from(*ending == Ending::Declined);
     }
 
-    /// Whether nothing ran.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The line; none when nothing ran, unless the reply names a tool as a whole word, which gets `ran: no tools`.
     pub fn line(&self, reply: &str, tools: &[&str]) -> Option<String> {
         if self.0.is_empty() {

@@ -126,23 +126,23 @@ impl Conversation {
                 return Ok(Step::Stopped);
             }
         };
-        self.count(&reply, progress);
+        count(&reply, progress);
         if reply.tool_calls.is_empty() {
-            return self.replied(reply, step, progress);
+            return self.replied(&reply, step, progress);
         }
         self.run_calls(reply, step, turn, progress).await
     }
 
     /// A reply without calls ends the turn, unless it is empty: then the model is asked once more.
-    fn replied(&mut self, reply: Reply, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
+    fn replied(&mut self, reply: &Reply, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
         if reply.content.trim().is_empty() {
-            return self.empty(&reply, progress);
+            return self.empty(reply, progress);
         }
         let cut = reply
             .done
             .as_ref()
             .is_some_and(|d| d.reason == DoneReason::Length);
-        let stamp = self.response(&reply, step, progress.number, false)?;
+        let stamp = self.response(reply, step, progress.number, false)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         self.record.record_reply(reply.content.as_str(), false, stamp);
@@ -195,14 +195,15 @@ impl Conversation {
             cited: cited::missing(&progress.reply, last),
         }
     }
+}
 
-    fn count(&self, reply: &Reply, progress: &mut Progress) {
-        let Some(done) = &reply.done else { return };
-        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
-            (None, None) => None,
-            (sum, more) => Some(sum.unwrap_or(0) + more.unwrap_or(0)),
-        };
-        progress.input_tokens = add(progress.input_tokens, done.metrics.prompt_tokens);
-        progress.output_tokens = add(progress.output_tokens, done.metrics.reply_tokens);
-    }
+/// Adds a reply's tokens to the turn's.
+fn count(reply: &Reply, progress: &mut Progress) {
+    let Some(done) = &reply.done else { return };
+    let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+        (None, None) => None,
+        (sum, more) => Some(sum.unwrap_or(0) + more.unwrap_or(0)),
+    };
+    progress.input_tokens = add(progress.input_tokens, done.metrics.prompt_tokens);
+    progress.output_tokens = add(progress.output_tokens, done.metrics.reply_tokens);
 }

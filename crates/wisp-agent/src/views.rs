@@ -188,21 +188,21 @@ pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
 impl Conversation {
     /// The whole of an output for the person, by the start of its id; without one, the last.
     pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
-        let shown = match id {
+        let one = match id {
             None => self.shown.last().ok_or("nothing has been printed yet")?,
             Some(id) => match self.find_shown(id)? {
-                Some(shown) => shown,
+                Some(one) => one,
                 None => return self.stored(id),
             },
         };
-        if shown.kept {
-            return self.stored(&shown.id);
+        if one.kept {
+            return self.stored(&one.id);
         }
         Ok(View {
             kind: ViewKind::Output,
             turn: None,
-            text: shown.text.clone(),
-            output: Some(self.unkept(shown)),
+            text: one.text.clone(),
+            output: Some(unkept(one)),
         })
     }
 
@@ -217,35 +217,35 @@ impl Conversation {
 
     /// A stored output, of this conversation or of an earlier one.
     fn stored(&self, id: &str) -> Result<View, String> {
-        let shelf = Shelf::new(self.paths.home());
-        let kept = shelf.open(id).map_err(|e: StoreError| e.to_string())?;
+        let outputs = Shelf::new(self.paths.home());
+        let kept = outputs.open(id).map_err(|e: StoreError| e.to_string())?;
         let mut view = page_of(&kept, 0)?;
         if let Some(output) = &mut view.output {
-            output.path = path_of(&shelf, &kept.record.id);
+            output.path = path_of(&outputs, &kept.record.id);
         }
         Ok(view)
     }
+}
 
-    /// What is said of an output that the store does not have.
-    fn unkept(&self, shown: &Shown) -> OutputView {
-        let why = match &shown.not_kept {
-            Some(why) => format!("the whole was not kept ({why}); this is what the tool returned"),
-            None => format!(
-                "output {}: the whole, {}",
-                wisp_host::ids::shown(&shown.id),
-                size(shown.lines, shown.bytes)
-            ),
-        };
-        OutputView {
-            id: shown.id.clone(),
-            pages: 1,
-            first_line: 1,
-            lines: shown.lines,
-            bytes: shown.bytes,
-            title: shown.title.clone(),
-            about: why,
-            held: shown.held.clone(),
-            ..OutputView::default()
-        }
+/// What is said of an output that the store does not have.
+fn unkept(shown: &Shown) -> OutputView {
+    let why = match &shown.not_kept {
+        Some(why) => format!("the whole was not kept ({why}); this is what the tool returned"),
+        None => format!(
+            "output {}: the whole, {}",
+            wisp_host::ids::shown(&shown.id),
+            size(shown.lines, shown.bytes)
+        ),
+    };
+    OutputView {
+        id: shown.id.clone(),
+        pages: 1,
+        first_line: 1,
+        lines: shown.lines,
+        bytes: shown.bytes,
+        title: shown.title.clone(),
+        about: why,
+        held: shown.held.clone(),
+        ..OutputView::default()
     }
 }

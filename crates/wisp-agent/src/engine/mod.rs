@@ -175,7 +175,7 @@ impl Engine {
                 return Some(command);
             }
             self.side.refresh(&self.conversation);
-            self.side.answer(&command, &mut self.desk).await;
+            self.side.answer(&command, &mut self.desk);
         }
     }
 
@@ -255,13 +255,10 @@ impl Engine {
     }
 
     async fn slash(&mut self, called: slash::Called) -> Next {
-        let (cancel, stop) = stopper();
+        let (cancel, _) = stopper();
         let doing = Doing::new(self.events().clone());
         let person = self.desk.person(doing);
-        let scene = slash::Scene {
-            person: &person,
-            stop,
-        };
+        let scene = slash::Scene { person: &person };
         let work = slash::run(&mut self.conversation, called, &scene);
         let mut around = Around {
             commands: &mut self.commands,
@@ -314,19 +311,15 @@ impl Around<'_> {
                     return done;
                 }
                 asked = self.desk.asked() => self.desk.open(asked),
-                command = self.commands.recv(), if !gone => match command {
-                    Some(command) => self.hear(command).await,
-                    None => {
-                        gone = true;
-                        self.cancel.press();
-                        self.desk.withdraw_all();
-                    }
-                },
+                command = self.commands.recv(), if !gone => {
+                    gone = command.is_none();
+                    self.hear(command.unwrap_or(Command::Quit));
+                }
             }
         }
     }
 
-    async fn hear(&mut self, command: Command) {
+    fn hear(&mut self, command: Command) {
         match command {
             Command::Interrupt => {
                 self.cancel.press();
@@ -341,7 +334,7 @@ impl Around<'_> {
             Command::Answer { .. } | Command::Choose { .. } => self.desk.answer(&command),
             asked => {
                 if let Some(side) = self.side {
-                    side.answer(&asked, self.desk).await;
+                    side.answer(&asked, self.desk);
                 }
             }
         }

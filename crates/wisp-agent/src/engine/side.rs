@@ -41,7 +41,7 @@ impl Side {
     }
 
     /// Answers what can be answered without the conversation.
-    pub async fn answer(&self, command: &Command, desk: &mut Desk) {
+    pub fn answer(&self, command: &Command, desk: &mut Desk) {
         match command {
             Command::Answer { .. } | Command::Choose { .. } => desk.answer(command),
             Command::Output { id, page } => {

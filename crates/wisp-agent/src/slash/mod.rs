@@ -8,8 +8,6 @@ mod outputs;
 
 use std::pin::Pin;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::engine::desk::Asker;
@@ -18,8 +16,6 @@ use crate::engine::desk::Asker;
 pub struct Scene<'a> {
     /// Whom it can ask.
     pub person: &'a Asker,
-    /// Cancelled when the person stops it.
-    pub stop: CancellationToken,
 }
 
 /// A command under way.
@@ -185,18 +181,16 @@ pub fn parse(line: &str) -> Option<Called> {
 
 /// Runs a command.
 pub async fn run(conversation: &mut Conversation, called: Called, scene: &Scene<'_>) -> Next {
-    match called.row {
-        Some(row) => (row.run)(conversation, &called.rest, scene).await,
-        None => {
-            let near = wisp_config::nearest(&called.word, TABLE.iter().map(|r| r.name));
-            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            conversation.events.line(format!(
-                "no command is called {}{near} (/help lists them)",
-                called.word
-            ));
-            Next::Go
-        }
+    if let Some(row) = called.row {
+        return (row.run)(conversation, &called.rest, scene).await;
     }
+    let near = wisp_config::nearest(&called.word, TABLE.iter().map(|r| r.name));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    conversation.events.line(format!(
+        "no command is called {}{near} (/help lists them)",
+        called.word
+    ));
+    Next::Go
 }
 
 /// How a line could go on: where the candidates start (in characters), and what they are.

@@ -7,22 +7,16 @@ use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::model::Model;
-use crate::protocol::NoteLevel;
+use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
-pub(super) async fn model(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
-    if rest.is_empty() {
-        let model = &conversation.model;
-        let can = model
-            .show
-            .capabilities
-            .as_ref()
-            .map_or_else(|| "not declared".to_owned(), |c| c.join(", "));
-        conversation
-            .events
-            .line(format!("{} (capabilities: {can})", model.name));
-        return Next::Go;
-    }
-    match Model::open(conversation.server(), rest, conversation.preferences.clone()).await {
+pub(super) async fn model(conversation: &mut Conversation, rest: &str, scene: &Scene<'_>) -> Next {
+    let named = if rest.is_empty() {
+        ask(conversation, scene).await
+    } else {
+        Some(rest.to_owned())
+    };
+    let Some(named) = named else { return Next::Go };
+    match Model::open(conversation.server(), &named, conversation.preferences.clone()).await {
         Ok(model) => switch(conversation, model),
         Err(e) => {
             let hint = e
@@ -33,6 +27,32 @@ pub(super) async fn model(conversation: &mut Conversation, rest: &str, _: &Scene
         }
     }
     Next::Go
+}
+
+/// Says which model answers, and lets the person choose another where the face can.
+async fn ask(conversation: &Conversation, scene: &Scene<'_>) -> Option<String> {
+    let model = &conversation.model;
+    let can = model.show.capabilities.as_ref();
+    let can = can.map_or_else(|| "not declared".to_owned(), |c| c.join(", "));
+    conversation
+        .events
+        .line(format!("{} (capabilities: {can})", model.name));
+    let listed = conversation.server().tags().await.ok()?;
+    let option = |m: wisp_ollama::Model| ChoiceOption {
+        value: m.name.clone(),
+        label: m.name,
+        ..ChoiceOption::default()
+    };
+    let choice = Choice {
+        title: "Another model?".to_owned(),
+        options: listed.into_iter().map(option).collect(),
+        current: Some(model.name.clone()),
+        ..Choice::default()
+    };
+    if choice.options.len() < 2 {
+        return None;
+    }
+    scene.person.choose(choice).await
 }
 
 /// Goes on with another model; the record stays as it is.

@@ -257,11 +257,12 @@ impl Chat {
                         .painted_line(Role::Error, &safe::safe(&format!("{e:#}")));
                 }
             }
-            _ => view.text.lines().for_each(|line| {
-                self.renderer.draw(&Event::Output {
-                    text: line.to_owned(),
-                })
-            }),
+            _ => {
+                for line in view.text.lines() {
+                    let text = line.to_owned();
+                    self.renderer.draw(&Event::Output { text });
+                }
+            }
         }
     }
 }

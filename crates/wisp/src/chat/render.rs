@@ -1,5 +1,7 @@
 //! Events as lines of plain chat: replies on stdout, everything else on stderr, nothing untrusted raw.
 
+use std::fmt::Write as _;
+
 use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
 use wisp_term::{Markdown, Printer, Role, safe, units, width};
 
@@ -198,11 +200,12 @@ impl Renderer {
 fn footer(end: &TurnEnd) -> String {
     let mut line = format!("{:.1} s", end.seconds);
     if let (Some(read), Some(written)) = (end.input_tokens, end.output_tokens) {
-        line.push_str(&format!(
+        let _ = write!(
+            line,
             " · ↓{} ↑{}",
             units::thousands(read),
             units::thousands(written)
-        ));
+        );
     }
     if end.outcome == TurnOutcome::Interrupted {
         line.push_str(" · interrupted");
@@ -214,14 +217,16 @@ fn footer(end: &TurnEnd) -> String {
 fn status_line(status: &Status) -> String {
     let mut model = status.model.clone();
     if let Some(used) = status.context_used {
-        model.push_str(&format!(":{:.0}% used", used * 100.0));
+        let _ = write!(model, ":{:.0}% used", used * 100.0);
     }
     let mut place = status.directory.clone();
     if let Some(branch) = &status.branch {
-        place.push_str(&format!(":{branch}"));
+        let _ = write!(place, ":{branch}");
     }
     match (status.added, status.removed) {
-        (Some(added), Some(removed)) if added + removed > 0 => place.push_str(&format!("+{added}-{removed}")),
+        (Some(added), Some(removed)) if added + removed > 0 => {
+            let _ = write!(place, "+{added}-{removed}");
+        }
         _ if status.dirty => place.push('*'),
         _ => {}
     }
@@ -269,7 +274,7 @@ mod tests {
 
     #[test]
     fn an_output_folds_at_its_lines_and_names_the_way_to_the_rest() {
-        let text: String = (1..=30).map(|n| format!("{n}\n")).collect();
+        let text = "x\n".repeat(30);
         let output = OutputSummary {
             id: "3f9a2c1b00000000".into(),
             text,
