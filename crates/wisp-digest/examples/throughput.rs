@@ -19,11 +19,8 @@ fn main() -> std::io::Result<()> {
             std::fs::write(format!("{folder}/{name}.log"), &bytes)?;
         }
         let best = (0..5).map(|_| time(&bytes)).min().unwrap_or_default();
-        let speed = bytes.len() as f64 / best.as_secs_f64() / 1e6;
-        println!(
-            "{name:<24} {:>8.1} ms {speed:>8.0} MB/s",
-            best.as_secs_f64() * 1e3
-        );
+        let speed = bytes.len() as u128 * 1_000 / best.as_nanos().max(1);
+        println!("{name:<24} {:>8} µs {speed:>6} MB/s", best.as_micros());
     }
     Ok(())
 }

@@ -42,6 +42,7 @@
 
 pub mod limits;
 
+mod check;
 mod clean;
 mod closing;
 mod diag;
@@ -69,6 +70,7 @@ mod templates;
 mod unknown;
 mod warnings;
 
+pub use check::check;
 pub use diff::{DiffFile, DiffShape};
 pub use digest::{
     Content, Digest, Failure, Kind, Location, Note, Outcome, Quote, Related, Section, Span, Tally,

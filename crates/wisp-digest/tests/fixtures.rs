@@ -78,7 +78,7 @@ fn check(bytes: &[u8], expected: &str) -> Vec<String> {
             "cascade" => differs(&join(&cascades(&digest)), rest),
             "copies" => differs(&join(&copies(&digest)), rest),
             "unexplained" => differs(&digest.unexplained.count.to_string(), rest),
-            "tally" => tally_differs(&&digest, rest),
+            "tally" => tally_differs(&digest, rest),
             "note" => {
                 (!digest.notes.iter().any(|note| note.text.contains(rest))).then(|| format!("no note {rest}"))
             }
@@ -112,7 +112,7 @@ fn differs(found: &str, expected: &str) -> Option<String> {
     (found != expected).then(|| format!("found {found}, expected {expected}"))
 }
 
-fn tally_differs(&digest: &Digest, rest: &str) -> Option<String> {
+fn tally_differs(digest: &Digest, rest: &str) -> Option<String> {
     let (what, counts) = rest.split_once(": ").expect("a name and numbers");
     let found: Vec<String> = tally(digest, what)
         .iter()

@@ -30,7 +30,8 @@ pub(crate) const FORMAT: Format = Format {
 
 #[derive(Debug, Default)]
 struct Gtest {
-    running: Option<String>,
+    /// The test that runs and the line on which it began.
+    running: Option<(String, u64)>,
     open: Option<Finding>,
 }
 
@@ -39,7 +40,7 @@ impl Reader for Gtest {
         if let Some((mark, rest)) = mark(line.text) {
             return self.mark(mark, rest, line, report);
         }
-        if let Some(name) = &self.running {
+        if let Some((name, _)) = &self.running {
             if breaks_out(line.text) {
                 return Step::Pass;
             }
@@ -61,8 +62,8 @@ impl Reader for Gtest {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        if let Some(name) = self.running.take() {
-            report.note(format!("{name} started and has no result"), 0);
+        if let Some((name, number)) = self.running.take() {
+            report.note(format!("{name} started and has no result"), number);
         }
         if let Some(finding) = self.open.take() {
             report.fail(finding);
@@ -89,7 +90,7 @@ impl Gtest {
     fn mark(&mut self, mark: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         match mark {
             "RUN" => {
-                self.running = Some(rest.to_owned());
+                self.running = Some((rest.to_owned(), line.number));
                 self.open = None;
                 return Step::Hold;
             }

@@ -49,8 +49,8 @@ fn headline(digest: &Digest) -> String {
         others::bytes(digest.bytes)
     );
     let ended = match digest.content {
-        Content::Empty => "empty: no output at all".to_owned(),
-        Content::Binary => "binary: not text, nothing to read in it".to_owned(),
+        Content::Empty => bare(digest, "no output at all"),
+        Content::Binary => bare(digest, "binary, not text: nothing to read in it"),
         _ => ended(digest),
     };
     let read = if digest.formats.is_empty() {
@@ -59,6 +59,15 @@ fn headline(digest: &Digest) -> String {
         format!("; read as {}", digest.formats.join(", "))
     };
     format!("{ended} ({size}{read})")
+}
+
+/// What there is to say of an input without text.
+fn bare(digest: &Digest, what: &str) -> String {
+    match digest.outcome.exit {
+        Some(0) => format!("succeeded: exit 0, {what}"),
+        Some(exit) => format!("failed: {}, {what}", exit_words(exit)),
+        None => what.to_owned(),
+    }
 }
 
 fn ended(digest: &Digest) -> String {
