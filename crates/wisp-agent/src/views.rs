@@ -32,7 +32,12 @@ pub fn page(shelf: &Shelf, id: &str, number: u64) -> View {
         .map_err(|e| e.to_string())
         .and_then(|kept| page_of(&kept, number))
     {
-        Ok(view) => view,
+        Ok(mut view) => {
+            if let Some(output) = &mut view.output {
+                output.path = path_of(shelf, &output.id);
+            }
+            view
+        }
         Err(why) => missing(id, why),
     }
 }
