@@ -56,7 +56,10 @@ fn read_commands(commands: &UnboundedSender<Command>, refused: &UnboundedSender<
             }
         }
     }
-    let _ = commands.send(Command::Quit);
+    // As a line of its own, so that what was asked before is answered first.
+    let _ = commands.send(Command::Message {
+        text: "/quit".to_owned(),
+    });
 }
 
 fn command(line: &str) -> Result<Command, serde_json::Error> {

@@ -75,7 +75,6 @@ async fn one_turn(
         return None;
     }
     send(Command::Message { text: prompt });
-    send(Command::Quit);
     while let Some(event) = handle.events.recv().await {
         said.note(&event);
         if let Event::Turn {
@@ -87,6 +86,7 @@ async fn one_turn(
             outcome = Some(end.outcome);
             said.usage =
                 json!({"input": end.input_tokens, "output": end.output_tokens, "seconds": end.seconds});
+            send(Command::Quit);
         }
         match event {
             Event::Exit { .. } => break,
