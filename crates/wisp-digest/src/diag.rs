@@ -2,10 +2,9 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
-
 use crate::digest::Location;
 use crate::line::{paren_place_at_start, place_at_start, quoted};
+use crate::literals::Literals;
 
 /// How serious a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,14 +153,14 @@ const MISSING: &[&str] = &[
     "pas été déclaré",
 ];
 
-fn missing() -> &'static AhoCorasick {
-    static PHRASES: OnceLock<AhoCorasick> = OnceLock::new();
-    PHRASES.get_or_init(|| AhoCorasick::new(MISSING).expect("a few short phrases make a small automaton"))
+fn missing() -> &'static Literals {
+    static PHRASES: OnceLock<Literals> = OnceLock::new();
+    PHRASES.get_or_init(|| Literals::new(MISSING.iter().map(|phrase| (*phrase, 1))))
 }
 
 /// The key of the cause a message shares with others like it: a missing name. None for any other message.
 pub(crate) fn missing_name(message: &str) -> Option<String> {
-    if !missing().is_match(message) {
+    if !missing().any(message.as_bytes()) {
         return None;
     }
     match quoted(message).filter(|name| !name.is_empty()) {

@@ -13,10 +13,11 @@ use crate::document::Documents;
 use crate::formats::FORMATS;
 use crate::limits;
 use crate::line::Line;
+use crate::literals::Literals;
 use crate::looks;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
-use crate::stream::{Stream, Triggers, has_words};
+use crate::stream::{self, Stream, has_words};
 use crate::templates::LogReader;
 use crate::unknown::Ends;
 
@@ -43,7 +44,7 @@ pub struct Digester {
 /// What is at work on whole lines, apart from the carry so that both can be borrowed.
 #[derive(Debug)]
 struct Work {
-    triggers: &'static Triggers,
+    triggers: &'static Literals,
     plain: Stream,
     labelled: BTreeMap<String, Labelled>,
     busy: usize,
@@ -57,9 +58,9 @@ struct Labelled {
     section: Option<usize>,
 }
 
-fn triggers() -> &'static Triggers {
-    static TRIGGERS: OnceLock<Triggers> = OnceLock::new();
-    TRIGGERS.get_or_init(|| Triggers::new(FORMATS))
+fn triggers() -> &'static Literals {
+    static TRIGGERS: OnceLock<Literals> = OnceLock::new();
+    TRIGGERS.get_or_init(|| stream::triggers(FORMATS))
 }
 
 impl Digester {
@@ -181,7 +182,7 @@ impl Work {
             number,
             text: parts.text,
         };
-        let cues = self.triggers.cues(parts.text);
+        let cues = self.triggers.bits(parts.text.as_bytes());
         let logged = self.log.line(&line, &parts, number);
         let explained = self.show(&line, &parts, cues, logged);
         if !explained && !logged && has_words(cues) && looks::like_failure(parts.text) {

@@ -28,7 +28,7 @@
 //!
 //! Input comes in pieces of any size ([`Digester::push`]) and is cut into lines. Each line loses its colour,
 //! its progress frames, its time stamps and its label (`[web] `, `#12 3.4 `), and goes to the stream its label
-//! names. A *format* is a row of [`FORMATS`]: some literals, and a reader. One automaton finds the literals of
+//! names. A *format* is a row of [`FORMATS`]: some literals, and a reader. One scan finds the literals of
 //! all formats in one pass; a line with none of them is passed over at memory speed unless a reader is in the
 //! middle of something. Readers state findings; the report behind them counts a copy once, groups diagnostics
 //! of one cause, and puts the lines that only report a failure (`make: *** … Error 2`) under the failure.
@@ -55,6 +55,7 @@ mod formats;
 mod json;
 mod level;
 mod line;
+mod literals;
 mod looks;
 mod mask;
 mod prefix;

@@ -52,7 +52,9 @@ const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected f
 
 /// Whether one of the words of failure stands in the line as a word that claims something.
 pub(crate) fn like_failure(text: &str) -> bool {
-    claims(text, is_failure_word) && !EXPECTED.iter().any(|words| text.contains(words))
+    !text.starts_with("$ ")
+        && claims(text, is_failure_word)
+        && !EXPECTED.iter().any(|words| text.contains(words))
 }
 
 /// Whether one of these words stands in the line as a word that claims something.

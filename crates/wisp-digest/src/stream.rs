@@ -1,8 +1,7 @@
 //! One stream of lines and the readers at work on it. Parallel jobs have a stream each.
 
-use aho_corasick::AhoCorasick;
-
 use crate::line::Line;
+use crate::literals::Literals;
 use crate::looks;
 use crate::reader::{Format, Reader, Step};
 use crate::report::Report;
@@ -12,48 +11,13 @@ pub(crate) type Cues = u64;
 
 const WORDS: Cues = 1 << 63;
 
-/// Every trigger of every format, found in one pass.
-#[derive(Debug)]
-pub(crate) struct Triggers {
-    automaton: AhoCorasick,
-    cues: Vec<Cues>,
-}
-
-impl Triggers {
-    /// Builds the automaton for a table of at most 63 formats.
-    pub(crate) fn new(formats: &[Format]) -> Self {
-        let mut literals: Vec<&str> = Vec::new();
-        let mut cues: Vec<Cues> = Vec::new();
-        let rows = formats
-            .iter()
-            .enumerate()
-            .flat_map(|(at, format)| format.triggers.iter().map(move |each| (*each, 1 << at)));
-        for (literal, cue) in rows.chain(looks::TRIGGERS.iter().map(|each| (*each, WORDS))) {
-            if let Some(at) = literals.iter().position(|known| *known == literal) {
-                cues[at] |= cue;
-            } else {
-                literals.push(literal);
-                cues.push(cue);
-            }
-        }
-        let automaton = AhoCorasick::builder()
-            .kind(Some(aho_corasick::AhoCorasickKind::DFA))
-            .build(&literals)
-            .expect("a few hundred short literals make a small automaton");
-        Self { automaton, cues }
-    }
-
-    /// What the line calls for.
-    pub(crate) fn cues(&self, text: &str) -> Cues {
-        self.automaton
-            .find_overlapping_iter(text)
-            .fold(0, |cues, found| cues | self.cues[found.pattern().as_usize()])
-    }
-
-    /// Where the first trigger in the bytes ends.
-    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
-        self.automaton.find(bytes).map(|found| found.end() - 1)
-    }
+/// The triggers of a table of at most 63 formats, and the words of failure.
+pub(crate) fn triggers(formats: &[Format]) -> Literals {
+    let rows = formats
+        .iter()
+        .enumerate()
+        .flat_map(|(at, format)| format.triggers.iter().map(move |each| (*each, 1 << at)));
+    Literals::new(rows.chain(looks::TRIGGERS.iter().map(|each| (*each, WORDS))))
 }
 
 /// The readers of one stream and which of them has the word.

@@ -21,7 +21,6 @@ pub(crate) const FORMAT: Format = Format {
         "ERROR: Job failed",
         "Job succeeded",
         "[command]",
-        "$ ",
         "Cleaning up project directory",
     ],
     reader: || Box::<Ci>::default(),
@@ -58,9 +57,6 @@ impl Reader for Ci {
         }
         if text.starts_with("Job succeeded") {
             report.succeeded(line);
-            return Step::Take;
-        }
-        if text.starts_with("$ ") {
             return Step::Take;
         }
         if text.starts_with("[command]") {

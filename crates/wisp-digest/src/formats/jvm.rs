@@ -15,7 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     recognises: "errors with source line and symbol, warnings, the count at the end",
     version: "JDK 21, Kotlin 2.0",
     triggers: &[
-        ".java:", "e: ", "w: ", ".kt:", ".kts:", ".scala:", " errors", "1 error",
+        ".java:", "e: /", "e: file", "w: /", "w: file", ".kt:", ".kts:", ".scala:", " errors", "1 error",
     ],
     reader: || Box::<Jvm>::default(),
 };

@@ -31,7 +31,6 @@ pub(crate) const FORMAT: Format = Format {
         "library not found",
         "ld: library",
         "symbol(s) not found",
-        "\"_",
     ],
     reader: || Box::<Linker>::default(),
 };

@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     tools: "python -m unittest, manage.py test",
     recognises: "failed tests and errors with the exception and its innermost frame, the sums",
     version: "Python 3.12",
-    triggers: &["FAIL: ", "ERROR: ", "Ran ", "FAILED (", "OK", ") ... "],
+    triggers: &["FAIL: ", "ERROR: ", "Ran ", "FAILED (", ") ... "],
     reader: || Box::<Unittest>::default(),
 };
 
@@ -57,11 +57,11 @@ impl Reader for Unittest {
             self.close(report);
             self.ran = true;
             report.set_tally("unittest", &[("run", count)], line);
-            return Step::Take;
+            return Step::Hold;
         }
         if std::mem::take(&mut self.ran) && line.is_blank() {
             self.ran = true;
-            return Step::Take;
+            return Step::Hold;
         }
         if let Some(step) = verdict(line, report) {
             return step;
