@@ -48,11 +48,10 @@ fn fit(rows: &[Row], most: usize) -> String {
     let mut used = 0;
     for at in order {
         let size = rows[at].text.len() + 1;
-        if used + size > room {
-            break;
+        if used + size <= room {
+            used += size;
+            kept[at] = true;
         }
-        used += size;
-        kept[at] = true;
     }
     let text = join(
         rows.iter()

@@ -9,8 +9,9 @@ const CAUSE: u32 = 1;
 const UNEXPLAINED: u32 = 2;
 const TALLY: u32 = 3;
 const NOTE: u32 = 4;
-pub(super) const REST: u32 = 6;
-const DETAIL: u32 = 10;
+const UNDER: u32 = 4;
+pub(super) const REST: u32 = 7;
+const DETAIL: u32 = 5;
 
 /// Collects rows.
 #[derive(Debug, Default)]
@@ -174,13 +175,13 @@ fn related_rows(failure: &Failure, rows: &mut Rows) {
             .as_ref()
             .map_or(String::new(), |place| format!(" — {place}"));
         rows.add(
-            DETAIL - 1,
+            UNDER,
             format!("    same cause: L{} {}{place}", related.line, related.title),
         );
     }
     let unlisted = (failure.diagnostics - 1).saturating_sub(failure.related.len() as u64);
     if unlisted > 0 {
-        rows.add(DETAIL - 1, format!("    same cause: {unlisted} more"));
+        rows.add(UNDER, format!("    same cause: {unlisted} more"));
     }
     let mut tail = Vec::new();
     if failure.cascade > 0 {
@@ -198,7 +199,7 @@ fn related_rows(failure: &Failure, rows: &mut Rows) {
         ));
     }
     if !tail.is_empty() {
-        rows.add(DETAIL - 2, format!("    {}", tail.join("; ")));
+        rows.add(UNDER, format!("    {}", tail.join("; ")));
     }
 }
 
