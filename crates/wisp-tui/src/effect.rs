@@ -27,6 +27,6 @@ pub enum Effect {
         /// One sentence.
         body: String,
     },
-    /// Leave.
-    Exit,
+    /// Leave, with the exit code the engine gave.
+    Exit(u8),
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
 use ratatui::layout::Size;
+use wisp_agent::{Launch, Selection, Setup, ground, start};
 use wisp_config::{Config, Paths};
 use wisp_host::Env;
 use wisp_term::palette::{ColourChoice, Palette, depth};
@@ -20,21 +21,33 @@ use wisp_tui::{App, Screen, Settings, replay, session, terminal};
 #[derive(Debug, Parser)]
 #[command(name = "wisp-tui", version)]
 struct Arguments {
-    /// Show a recorded conversation again instead of having one
-    #[arg(long, value_name = "FILE")]
-    replay: Option<PathBuf>,
+    /// The model, as `ollama list` names it
+    #[arg(long, short)]
+    model: Option<String>,
+    /// Run what would need your leave without asking
+    #[arg(long)]
+    yes: bool,
+    /// Offer the model no tools
+    #[arg(long, conflicts_with = "tool")]
+    no_tools: bool,
+    /// Offer the model just this tool; may be given several times
+    #[arg(long, value_name = "NAME")]
+    tool: Vec<String>,
     /// Colours: auto, dark, light, ansi16 or none
     #[arg(long, value_name = "NAME")]
     theme: Option<String>,
+    /// Show a recorded conversation again instead of having one
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     session::restore_on_panic();
-    let ended = start(&arguments);
+    let ended = begin(&arguments);
     session::end();
     match ended {
-        Ok(Ending::Left) => ExitCode::SUCCESS,
+        Ok(Ending::Left(code)) => ExitCode::from(code),
         Ok(Ending::Signal(number)) => {
             ExitCode::from(128_u8.saturating_add(u8::try_from(number).unwrap_or(0)))
         }
@@ -51,10 +64,15 @@ fn main() -> ExitCode {
 )]
 fn failed(error: &anyhow::Error) -> ExitCode {
     eprintln!("wisp-tui: {error:#}");
-    ExitCode::FAILURE
+    let open = error.downcast_ref::<wisp_agent::OpenError>();
+    if let Some(hint) = open.and_then(wisp_agent::OpenError::hint) {
+        eprintln!("hint: {hint}");
+    }
+    let usage = open.is_some_and(wisp_agent::OpenError::is_usage);
+    ExitCode::from(if usage { 64 } else { 1 })
 }
 
-fn start(arguments: &Arguments) -> anyhow::Result<Ending> {
+fn begin(arguments: &Arguments) -> anyhow::Result<Ending> {
     let env = Env::of_process();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         anyhow::bail!("standard input and output must be a terminal; without one, use `wisp chat --plain`");
@@ -66,11 +84,17 @@ fn start(arguments: &Arguments) -> anyhow::Result<Ending> {
         .worker_threads(2)
         .enable_all()
         .build()?;
-    runtime.block_on(converse(arguments, env))
+    let ended = runtime.block_on(converse(arguments, env));
+    runtime.shutdown_timeout(std::time::Duration::from_secs(3));
+    ended
 }
 
 async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
-    let config = config(&env)?;
+    let directory = std::env::current_dir().context("cannot read the working directory")?;
+    let (config, link) = match &arguments.replay {
+        Some(recording) => (config(&env, &directory)?, play(recording)?),
+        None => open(arguments, &env, directory).await?,
+    };
     let (width, height) = crossterm::terminal::size().context("cannot read the window's size")?;
     let size = Size { width, height };
     let theme = arguments.theme.clone().unwrap_or_else(|| config.theme());
@@ -80,23 +104,54 @@ async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
         size,
         notify: config.notifications(),
     };
-    let link = connect(arguments)?;
     let screen = Screen::new(io::stdout(), size, terminal::reflow(&env));
     session::begin().context("cannot take the terminal")?;
     let runner = Runner::new(App::new(settings), screen, link, env)?;
     Ok(runner.run().await?)
 }
 
-fn config(env: &Env) -> anyhow::Result<Config> {
-    let cwd = std::env::current_dir().context("cannot read the working directory")?;
-    let paths = Paths::of(env, &cwd)?;
+/// Opens a conversation with the engine.
+async fn open(arguments: &Arguments, env: &Env, directory: PathBuf) -> anyhow::Result<(Config, Link)> {
+    let mut setup = Setup::new(env.clone(), directory, "tui");
+    setup.model.clone_from(&arguments.model);
+    setup.yes = arguments.yes;
+    setup.demo = true;
+    setup.tools = match (arguments.no_tools, arguments.tool.is_empty()) {
+        (true, _) => Selection::None,
+        (false, true) => Selection::All,
+        (false, false) => Selection::Named(arguments.tool.clone()),
+    };
+    let ground = ground(setup)?;
+    let config = ground.config.clone();
+    let launch = Launch {
+        chooses: true,
+        banner: true,
+    };
+    let handle = start(ground, launch).await?;
+    let link = Link {
+        commands: handle.commands,
+        events: handle.events,
+    };
+    Ok((config, link))
+}
+
+/// A recording in place of the engine.
+fn play(path: &Path) -> anyhow::Result<Link> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let steps = replay::read(&text).with_context(|| path.display().to_string())?;
+    let (link, far) = link::pair();
+    tokio::spawn(replay::play(steps, far));
+    Ok(link)
+}
+
+fn config(env: &Env, directory: &Path) -> anyhow::Result<Config> {
+    let paths = Paths::of(env, directory)?;
     Ok(Config::load(&paths.config())?)
 }
 
 /// The keys the person chose: a comma between two keys of one action.
 fn chosen_keys(config: &Config) -> BTreeMap<String, Vec<String>> {
     let split = |keys: String| match keys.trim() {
-        "" => Vec::new(),
         "," => vec![",".to_owned()],
         keys => keys
             .split(',')
@@ -104,22 +159,6 @@ fn chosen_keys(config: &Config) -> BTreeMap<String, Vec<String>> {
             .filter(|key| !key.is_empty())
             .collect(),
     };
-    config
-        .keys()
-        .into_iter()
-        .map(|(action, keys)| (action, split(keys)))
-        .collect()
-}
-
-/// The conversation's other end: a recording, when one was named.
-fn connect(arguments: &Arguments) -> anyhow::Result<Link> {
-    let path = arguments
-        .replay
-        .as_ref()
-        .context("no engine yet: name a recording with --replay")?;
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let steps = replay::read(&text).with_context(|| path.display().to_string())?;
-    let (link, far) = link::pair();
-    tokio::spawn(replay::play(steps, far));
-    Ok(link)
+    let chosen = config.keys().into_iter();
+    chosen.map(|(action, keys)| (action, split(keys))).collect()
 }

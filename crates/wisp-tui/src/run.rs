@@ -25,6 +25,8 @@ use crate::{outside, session, view};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
+/// How long after a frame the terminal can be taken to have told of its size.
+const SETTLED: Duration = Duration::from_millis(500);
 /// How long the engine has to say that the conversation is over, once it was asked to end it.
 const PARTING: Duration = Duration::from_secs(5);
 /// The same, after a signal.
@@ -35,8 +37,8 @@ const BATCH: usize = 4096;
 /// How the loop came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The conversation was left.
-    Left,
+    /// The conversation was left; the exit code the engine gave.
+    Left(u8),
     /// A signal ended it; its number.
     Signal(i32),
     /// The engine was gone without saying goodbye.
@@ -272,7 +274,7 @@ impl<W: Write> Runner<W> {
             Effect::Suspend => self.suspend()?,
             Effect::Redraw => self.screen.redraw(),
             Effect::Notify { title, body } => self.write(&Notifier::of(&self.env).sequence(&title, &body))?,
-            Effect::Exit => self.ending = self.ending.or(Some(Ending::Left)),
+            Effect::Exit(code) => self.ending = self.ending.or(Some(Ending::Left(code))),
         }
         Ok(())
     }
@@ -352,7 +354,8 @@ impl<W: Write> Runner<W> {
         if size == self.screen.size() {
             return Ok(());
         }
-        self.screen.resize(size);
+        let settled = self.drawn.is_none_or(|drawn| drawn.elapsed() > SETTLED);
+        self.screen.resize(size, settled);
         let effects = self.app.resize(size);
         effects.into_iter().try_for_each(|effect| self.carry_out(effect))
     }

@@ -6,11 +6,17 @@
 //! the band's first. A finished line is printed in place of the band's first rows and the band after it, so that it
 //! leaves for the scrollback as any program's output does.
 //!
-//! Three rules keep lines from being lost or doubled when the window changes:
+//! Some rules keep lines from being lost or doubled when the window changes:
 //! - While the cursor is hidden it stands at the band's first cell, so a terminal that breaks rows anew carries the
-//!   band's first row with it. While it is shown, the rows above it are counted as such a terminal breaks them.
+//!   band's first row with it. The box is the band's first part, so a cursor in its first row stands there too. Only a
+//!   cursor further down needs the rows above it counted as such a terminal breaks them.
+//! - tmux breaks rows at once but tells the program up to a quarter of a second later. A frame that was drawn in
+//!   between stands unbroken, so after a recent frame the smaller count is taken: a row of an old band may be left
+//!   behind, but no line is written over.
 //! - Band rows are written with automatic wrapping off: when the window shrank an instant ago, a row is clipped
 //!   and not broken in two.
+//! - A row is erased before a finished line is written there, because terminals remember of a row that it went on in
+//!   the next.
 //! - The band's first row is never erased by "erase below", which some terminals answer at the top of the screen by
 //!   pushing the screen into the scrollback.
 
@@ -106,7 +112,8 @@ impl<W: Write> Screen<W> {
     }
 
     /// Takes note that the window has a new size; the next frame draws every row again from the band's first row.
-    pub fn resize(&mut self, size: Size) {
+    /// `settled` says that no frame was written for half a second.
+    pub fn resize(&mut self, size: Size, settled: bool) {
         if size == self.size {
             return;
         }
@@ -115,7 +122,12 @@ impl<W: Write> Screen<W> {
             .into_iter()
             .flatten()
         {
-            drawn.cursor.y = rows_above(drawn, reflow, width);
+            let broken = rows_above(drawn, reflow, width);
+            drawn.cursor.y = if settled {
+                broken
+            } else {
+                broken.min(drawn.cursor.y)
+            };
             drawn.cursor.x = 0;
             drawn.stale = true;
         }
@@ -176,20 +188,20 @@ impl<W: Write> Screen<W> {
         self.go(0);
         self.column(0);
         for line in lines {
-            let (text, width) = line_row(line);
-            self.write_row(&text, width);
+            let (text, _) = line_row(line);
+            self.write_over(&text);
             self.bytes.push_str("\r\n");
         }
         self.bytes.push_str("\x1b[?7l");
         let last = rows.text.len().saturating_sub(1);
-        for (y, (text, width)) in rows.text.iter().zip(&rows.widths).enumerate() {
+        for (y, text) in rows.text.iter().enumerate() {
             if y > 0 {
                 self.bytes.push_str("\r\n");
-                if y == last {
-                    self.bytes.push_str("\x1b[J");
-                }
             }
-            self.write_row(text, *width);
+            if y > 0 && y == last {
+                self.bytes.push_str("\x1b[J");
+            }
+            self.write_over(text);
         }
         self.bytes.push_str("\x1b[?7h");
         self.drawn.cursor.y = u16::try_from(last).unwrap_or(u16::MAX);
@@ -221,6 +233,13 @@ impl<W: Write> Screen<W> {
             self.bytes.push_str("\x1b[J");
         }
         self.bytes.push_str("\x1b[?7h");
+    }
+
+    /// Erases the row the cursor is at the start of and writes another in its place.
+    fn write_over(&mut self, text: &str) {
+        self.bytes.push_str("\x1b[2K");
+        self.bytes.push_str(text);
+        self.bytes.push_str("\x1b[0m");
     }
 
     /// Writes one row from its first cell. The rest is erased, unless there is none: erasing with the cursor on the
@@ -265,8 +284,8 @@ impl<W: Write> Screen<W> {
         self.go(0);
         self.column(0);
         for line in &waiting {
-            let (text, width) = line_row(line);
-            self.write_row(&text, width);
+            let (text, _) = line_row(line);
+            self.write_over(&text);
             self.bytes.push_str("\r\n");
         }
         self.bytes.push_str("\x1b[K");

@@ -43,7 +43,7 @@ impl App {
             } => self.found(&id, &pattern, line.zip(page)),
             Event::Choice(choice) => self.open_choice(choice),
             Event::Notify { title, body } => self.notified(&title, &body),
-            Event::Exit { .. } => self.effects.push(Effect::Exit),
+            Event::Exit { code } => self.effects.push(Effect::Exit(code)),
         }
     }
 

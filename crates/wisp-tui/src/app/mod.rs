@@ -22,6 +22,7 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 use ratatui::text::Line;
 use wisp_agent::protocol::{Command, Event, Status, TurnEnd};
+use wisp_term::width::expand_tabs;
 use wisp_term::{Palette, Role, safe};
 
 pub(crate) use actions::*;
@@ -202,7 +203,8 @@ impl App {
 
     /// Says something of the face's own, above the band.
     pub fn say(&mut self, role: Role, text: &str) {
-        let rows = self.looks.prose(role, &safe::safe(text), self.width());
+        let text = expand_tabs(&safe::safe(text), 0).into_owned();
+        let rows = self.looks.prose(role, &text, self.width());
         self.finish_rows(rows);
     }
 

@@ -4,12 +4,11 @@ use ratatui::text::{Line, Span};
 use wisp_term::width::{cells, pad, truncate};
 use wisp_term::{Role, visible};
 
-use super::Part;
 use crate::app::{App, ChoiceDialog, SHOWN_OPTIONS};
 use crate::looks::Frame;
 
 /// The framed list.
-pub(super) fn part(app: &App, dialog: &ChoiceDialog) -> Part {
+pub(super) fn rows(app: &App, dialog: &ChoiceDialog) -> Vec<Line<'static>> {
     let width = app.width();
     let inner = width.saturating_sub(4).max(1);
     let choice = &dialog.choice;
@@ -31,13 +30,12 @@ pub(super) fn part(app: &App, dialog: &ChoiceDialog) -> Part {
             .span(Role::Text, truncate(&visible(&choice.title), inner).into_owned()),
     )];
     rows.extend(shown.map(|(at, _)| option(app, dialog, at, column)));
-    let mut cursor = None;
     if choice.accepts_text {
         let text = visible(dialog.text.text());
-        cursor = Some((rows.len() + 1, (cells(&text) + 4).min(width.saturating_sub(3))));
         rows.push(Line::from(vec![
             app.looks.span(Role::Prompt, "› "),
             app.looks.span(Role::Person, text),
+            super::drawn_cursor(),
         ]));
     }
     let footer = if choice.toggles {
@@ -50,10 +48,7 @@ pub(super) fn part(app: &App, dialog: &ChoiceDialog) -> Part {
         footer,
         style: app.looks.style(Role::Border),
     };
-    Part {
-        rows: frame.around(rows, width),
-        cursor,
-    }
+    frame.around(rows, width)
 }
 
 fn option(app: &App, dialog: &ChoiceDialog, at: usize, column: usize) -> Line<'static> {

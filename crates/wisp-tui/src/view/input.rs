@@ -12,8 +12,6 @@ use crate::looks::filled;
 
 /// The most rows the box takes; longer text scrolls within.
 pub(super) const BOX_ROWS: usize = 6;
-/// The lowest window in which the box has strips above and below.
-const STRIPS_FROM: u16 = 12;
 
 /// The box with its tint.
 pub(super) fn part(app: &App) -> Part {
@@ -33,12 +31,6 @@ pub(super) fn part(app: &App) -> Part {
         .into_iter()
         .map(|row| tinted(row, app.width(), style))
         .collect();
-    if let Some(colour) = style.bg.filter(|_| app.size.height >= STRIPS_FROM) {
-        let strip = |half: &str| Line::from(Span::styled(half.repeat(app.width()), Style::new().fg(colour)));
-        part.rows.insert(0, strip("▄"));
-        part.rows.push(strip("▀"));
-        part.cursor = part.cursor.map(|(row, column)| (row + 1, column));
-    }
     part
 }
 

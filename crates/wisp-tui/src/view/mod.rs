@@ -1,5 +1,5 @@
-//! The band as rows: what is being written of a reply, what can be completed, then the question, the panel or the
-//! box, and the status row. Built from the app's values alone; a test compares whole bands.
+//! The band as rows: what is being written of a reply, then the question, the panel or the box with what it can be
+//! completed to, and the status row. Built from the app's values alone; a test compares whole bands.
 
 mod approval;
 mod choice;
@@ -82,14 +82,18 @@ fn position(row: usize, column: usize, (width, height): (usize, usize)) -> Optio
 fn main(app: &App) -> Part {
     match (app.dialogs.front(), &app.panel) {
         (Some(Dialog::Approval(dialog)), _) => approval::rows(app, dialog).into(),
-        (Some(Dialog::Choice(dialog)), _) => choice::part(app, dialog),
-        (None, Some(Panel::Output(output))) => panel::output(app, output),
+        (Some(Dialog::Choice(dialog)), _) => choice::rows(app, dialog).into(),
+        (None, Some(Panel::Output(output))) => panel::output(app, output).into(),
         (None, Some(Panel::Text(text))) => panel::text(app, text).into(),
-        (None, None) => input::part(app),
+        (None, None) => {
+            let mut part = input::part(app);
+            part.rows.extend(candidates(app));
+            part
+        }
     }
 }
 
-/// What stands above the box: the row of the reply being written, and the candidates.
+/// What stands above the box: the row of the reply being written.
 fn above(app: &App) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = app.reply.live().into_iter().collect();
     let waiting = app.reply.table_rows();
@@ -99,8 +103,13 @@ fn above(app: &App) -> Vec<Line<'static>> {
                 .span(Role::Quiet, format!("… a table, {waiting} rows so far")),
         ));
     }
-    rows.extend(candidates(app));
     rows
+}
+
+/// The cursor in a row that is not the box's: drawn, because the terminal's own stands at the band's first cell
+/// wherever it can.
+fn drawn_cursor() -> Span<'static> {
+    Span::styled("▏", ratatui::style::Style::new())
 }
 
 /// The most rows candidates take.

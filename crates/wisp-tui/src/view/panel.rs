@@ -3,10 +3,9 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use regex::Regex;
-use wisp_term::width::{cells, truncate};
+use wisp_term::width::truncate;
 use wisp_term::{Role, visible};
 
-use super::Part;
 use crate::app::App;
 use crate::looks::Frame;
 use crate::panel::{About, Asking, OutputPanel, Row, TextPanel};
@@ -16,9 +15,9 @@ use crate::wrap;
 const HELD_MARK: &str = "┊ ";
 
 /// An output, or its digest in its place.
-pub(super) fn output(app: &App, panel: &OutputPanel) -> Part {
+pub(super) fn output(app: &App, panel: &OutputPanel) -> Vec<Line<'static>> {
     if let Some(digest) = &panel.digest {
-        return text(app, digest).into();
+        return text(app, digest);
     }
     let (width, height) = (app.width(), app.panel_height());
     let selected = panel.selected_from.map(|_| panel.selection(height));
@@ -29,8 +28,7 @@ pub(super) fn output(app: &App, panel: &OutputPanel) -> Part {
         .map(|row| output_row(app, panel, row, selected))
         .collect();
     rows.resize(height, Line::default());
-    let (bar, cursor) = bar(app, panel, height);
-    rows.push(bar);
+    rows.push(bar(app, panel, height));
     let place = app.output_place(&panel.id);
     let title = format!("output {place} · {}", panel.title());
     let footer = hints(app, &FOOTER);
@@ -39,11 +37,7 @@ pub(super) fn output(app: &App, panel: &OutputPanel) -> Part {
         footer: &footer,
         style: app.looks.style(Role::Border),
     };
-    let cursor = cursor.map(|column| (height + 1, (column + 2).min(width.saturating_sub(3))));
-    Part {
-        rows: frame.around(rows, width),
-        cursor,
-    }
+    frame.around(rows, width)
 }
 
 /// The keys named in the panel's bottom border, most wanted first.
@@ -101,26 +95,22 @@ fn marked(spans: &[Span<'static>], regex: &Regex) -> Vec<Span<'static>> {
     out
 }
 
-/// The bar, and the cursor's column in it while something is typed there.
-fn bar(app: &App, panel: &OutputPanel, height: usize) -> (Line<'static>, Option<usize>) {
-    let inner = app.panel_width();
+/// The bar: what is typed there, what was said last, or where the view is.
+fn bar(app: &App, panel: &OutputPanel, height: usize) -> Line<'static> {
     if let Some((asking, editor)) = &panel.prompt {
         let mark = match asking {
             Asking::Pattern => "/",
             Asking::Line => ":",
         };
         let text = format!("{mark}{}", visible(editor.text()));
-        let column = cells(&text);
-        return (Line::from(app.looks.span(Role::Person, text)), Some(column));
+        return Line::from(vec![app.looks.span(Role::Person, text), super::drawn_cursor()]);
     }
     let (role, text) = match &panel.said {
         Some(said) => (Role::Warn, said.clone()),
         None => (Role::Quiet, panel.bar(height)),
     };
-    (
-        Line::from(app.looks.span(role, truncate(&text, inner).into_owned())),
-        None,
-    )
+    let text = truncate(&text, app.panel_width()).into_owned();
+    Line::from(app.looks.span(role, text))
 }
 
 /// A text.
