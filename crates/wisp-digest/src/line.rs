@@ -194,11 +194,13 @@ fn paren_place<'a>(path: &str, after: &'a str) -> Option<(Location, &'a str)> {
 }
 
 fn is_path(path: &str) -> bool {
-    let plain = path.starts_with(['/', '.']) || drive_length(path) > 0;
-    !path.is_empty()
-        && path.len() < 1_024
-        && !path.contains("://")
-        && (plain || !path.contains([' ', '\t', '"', '\'', '`', '(', '=']))
+    let bytes = path.as_bytes();
+    if bytes.is_empty() || bytes.len() >= 1_024 {
+        return false;
+    }
+    let plain = matches!(bytes[0], b'/' | b'.') || drive_length(path) > 0;
+    let odd = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'=');
+    (plain || !bytes.iter().any(odd)) && !path.contains("://")
 }
 
 /// Whether the path ends in one of the extensions.

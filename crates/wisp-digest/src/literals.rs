@@ -9,17 +9,19 @@ struct Literal {
     bytes: Vec<u8>,
     bits: u64,
     offset: usize,
+    triple: u32,
     /// The next literal in the same bucket.
     next: Option<u16>,
 }
 
+const MARKS: usize = 1 << 14;
 const BUCKETS: usize = 4_096;
 
 /// A set of literals, each with bits.
 #[derive(Debug)]
 pub(crate) struct Literals {
-    /// A bit for each hash of the rarest three bytes of some literal.
-    marks: Box<[u64; 1_024]>,
+    /// Whether some literal's rarest three bytes have this hash.
+    marks: Box<[bool; MARKS]>,
     buckets: Vec<Option<u16>>,
     list: Vec<Literal>,
 }
@@ -29,7 +31,7 @@ impl Literals {
     /// the bits of both.
     pub(crate) fn new<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Self {
         let mut set = Self {
-            marks: Box::new([0; 1_024]),
+            marks: Box::new([false; MARKS]),
             buckets: vec![None; BUCKETS],
             list: Vec::new(),
         };
@@ -50,18 +52,16 @@ impl Literals {
         else {
             return;
         };
-        let hash = hash(
-            triple
-                .iter()
-                .fold(0, |window, byte| window << 8 | u32::from(*byte)),
-        );
-        self.marks[hash >> 6] |= 1 << (hash & 63);
+        let triple = u32::from_le_bytes([triple[0], triple[1], triple[2], 0]);
+        let hash = hash(triple);
+        self.marks[hash] = true;
         let bucket = &mut self.buckets[hash % BUCKETS];
         let next = bucket.replace(at);
         self.list.push(Literal {
             bytes: bytes.to_vec(),
             bits,
             offset,
+            triple,
             next,
         });
     }
@@ -93,13 +93,12 @@ impl Literals {
 
     /// Tells of every literal until told to stop.
     fn scan(&self, bytes: &[u8], mut found: impl FnMut(u64, usize) -> bool) {
-        let mut window = 0_u32;
-        for (end, byte) in bytes.iter().enumerate() {
-            window = (window << 8 | u32::from(*byte)) & 0x00FF_FFFF;
-            let hash = hash(window);
-            if self.marks[hash >> 6] >> (hash & 63) & 1 == 1 && end >= 2 {
-                let bits = self.at(bytes, end - 2, hash);
-                if bits != 0 && found(bits, end) {
+        for (at, window) in bytes.windows(3).enumerate() {
+            let triple = u32::from_le_bytes([window[0], window[1], window[2], 0]);
+            let hash = hash(triple);
+            if self.marks[hash] {
+                let bits = self.at(bytes, at, triple);
+                if bits != 0 && found(bits, at) {
                     return;
                 }
             }
@@ -108,11 +107,14 @@ impl Literals {
 
     /// The bits of the literals whose rarest three bytes stand at `at`.
     #[inline(never)]
-    fn at(&self, bytes: &[u8], at: usize, hash: usize) -> u64 {
-        let mut next = self.buckets[hash % BUCKETS];
+    fn at(&self, bytes: &[u8], at: usize, triple: u32) -> u64 {
+        let mut next = self.buckets[hash(triple) % BUCKETS];
         let mut bits = 0;
         while let Some(literal) = next.map(|index| &self.list[usize::from(index)]) {
             next = literal.next;
+            if literal.triple != triple {
+                continue;
+            }
             let start = at.checked_sub(literal.offset);
             if start.is_some_and(|start| bytes[start..].starts_with(&literal.bytes)) {
                 bits |= literal.bits;
@@ -122,9 +124,9 @@ impl Literals {
     }
 }
 
-/// Three bytes to sixteen bits.
+/// Three bytes to fourteen bits.
 fn hash(window: u32) -> usize {
-    (window.wrapping_mul(0x9E37_79B1) >> 16) as usize
+    (window.wrapping_mul(0x9E37_79B1) >> 18) as usize
 }
 
 /// Where the three bytes begin that are least likely to stand in a log.

@@ -139,7 +139,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
     let space = memchr::memchr(b' ', head);
     if let Some(end) = space {
         let first = &head[..end];
-        if first.last() == Some(&b':') {
+        // `src/a.c:3:4:` is a place, not a label.
+        if first.ends_with(b":") && !first[..end - 1].last().is_some_and(u8::is_ascii_digit) {
             return task(text, end);
         }
         if memchr::memchr(b'/', first).is_some() || first == b"." {

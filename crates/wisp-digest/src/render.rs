@@ -33,6 +33,21 @@ impl Digest {
     pub fn render(&self, most: usize, view: View) -> String {
         fit(&points::rows(self, view), most)
     }
+
+    /// The digest as text of at most `most` lines, the last of which says so when some were left out.
+    pub fn render_lines(&self, most: usize, view: View) -> String {
+        let rows = points::rows(self, view);
+        if rows.len() <= most {
+            return join(rows.iter());
+        }
+        let mut room = most.saturating_sub(1);
+        let text = best(&rows, |_| {
+            let stays = room > 0;
+            room = room.saturating_sub(1);
+            stays
+        });
+        if most == 0 { text } else { text + LEFT_OUT }
+    }
 }
 
 /// Keeps the rows of the best ranks that fit, in their order.
@@ -41,29 +56,34 @@ fn fit(rows: &[Row], most: usize) -> String {
     if all <= most {
         return join(rows.iter());
     }
-    let room = most.saturating_sub(LEFT_OUT.len());
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|at| (rows[*at].rank, *at));
-    let mut kept = vec![false; rows.len()];
-    let mut used = 0;
-    for at in order {
-        let size = rows[at].text.len() + 1;
-        if used + size <= room {
-            used += size;
-            kept[at] = true;
-        }
-    }
-    let text = join(
-        rows.iter()
-            .zip(&kept)
-            .filter(|(_, kept)| **kept)
-            .map(|(row, _)| row),
-    );
+    let mut room = most.saturating_sub(LEFT_OUT.len());
+    let text = best(rows, |row| {
+        let size = row.text.len() + 1;
+        let fits = size <= room;
+        room -= if fits { size } else { 0 };
+        fits
+    });
     if text.is_empty() {
         first_part(rows, most)
     } else {
         text + LEFT_OUT
     }
+}
+
+/// Asks for each row, from the best rank to the worst, whether it stays; those that do, in their order.
+fn best(rows: &[Row], mut stays: impl FnMut(&Row) -> bool) -> String {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|at| (rows[*at].rank, *at));
+    let mut kept = vec![false; rows.len()];
+    for at in order {
+        kept[at] = stays(&rows[at]);
+    }
+    join(
+        rows.iter()
+            .zip(&kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(row, _)| row),
+    )
 }
 
 /// Not even the first row fits: as much of it as does.

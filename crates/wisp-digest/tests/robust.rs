@@ -69,6 +69,21 @@ fn unknown_text_with_a_failing_exit_shows_its_ends() {
 }
 
 #[test]
+fn a_number_of_lines_is_kept_to() {
+    let digest = Digest::of(&bytes("cases/24-make-j.log"), Options { exit: Some(2) });
+    let whole = digest.render_lines(usize::MAX, View::Notable);
+    for most in [0, 1, 2, 5, whole.lines().count() - 1] {
+        let text = digest.render_lines(most, View::Notable);
+        assert_eq!(text.lines().count(), most, "{text}");
+    }
+    assert!(
+        digest.render_lines(5, View::Notable).contains("L4–6")
+            && digest.render_lines(5, View::Notable).contains("L24–26")
+    );
+    assert_eq!(digest.render_lines(whole.lines().count(), View::Notable), whole);
+}
+
+#[test]
 fn a_digest_of_digests_is_a_digest() {
     for bytes in corpus() {
         let text = Digest::of(&bytes, Options::default()).render(8_192, View::Notable);

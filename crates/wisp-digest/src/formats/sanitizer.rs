@@ -64,15 +64,15 @@ impl Reader for Sanitizer {
             self.open = Some(Open::new(fault, line));
             return Step::Hold;
         }
+        if self.open.is_some() {
+            return self.inside(line, report);
+        }
         if let Some((location, rest)) =
             place_at_start(text).filter(|(_, rest)| rest.starts_with(": runtime error: "))
         {
             let message = rest.trim_start_matches(": ");
             report.fail(Finding::new(Kind::Crash, message, line).at(location));
             return Step::Take;
-        }
-        if self.open.is_some() {
-            return self.inside(line, report);
         }
         stray(line, report)
     }
@@ -115,7 +115,7 @@ fn fault(text: &str) -> Option<&str> {
 impl Sanitizer {
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.starts_with("SUMMARY: ") || text.contains("ERROR SUMMARY: ") {
+        if text.starts_with("SUMMARY: ") || (text.starts_with("==") && text.contains("ERROR SUMMARY: ")) {
             self.close(report);
             report.failed(line);
             report.cascade(line);
