@@ -173,8 +173,8 @@ pub struct Ground {
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet.
 pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
     let paths = Paths::of(&setup.env, &setup.directory)?;
-    let config = Config::load(&paths.config())?;
     paths.prepare()?;
+    let config = Config::load(&paths.config())?;
     let session = SessionId::new(&*setup.clock, &*setup.ids);
     let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
     let audit = if config.audit() {

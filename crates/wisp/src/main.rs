@@ -75,7 +75,7 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
 fn tell(error: &anyhow::Error, env: Env) -> ExitCode {
     let mut screen = Screen::new(env, "auto");
     let _ = screen.err.painted(Role::Error, "error: ");
-    let _ = screen.err.line(&safe::safe(&format!("{error:#}")));
+    let _ = screen.err.line(&safe::safe(&exit::words_of(error)));
     if let Some(hint) = exit::hint_of(error) {
         let _ = screen.err.painted(Role::Quiet, "hint: ");
         let _ = screen.err.line(&safe::safe(&hint));

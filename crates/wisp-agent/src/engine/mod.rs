@@ -161,40 +161,39 @@ impl Engine {
         &self.conversation.events
     }
 
-    /// The next line or command that is not answered on the side.
+    /// The next line or command that is not answered on the side. Nothing else makes the face ask for another line.
     async fn next(&mut self) -> Option<Command> {
         loop {
-            if let Some(waiting) = self.waiting.pop_front() {
-                return Some(waiting);
+            let waiting = self.waiting.pop_front();
+            let command = match waiting {
+                Some(command) => command,
+                None => self.commands.recv().await?,
+            };
+            match command {
+                Command::Message { .. } | Command::Quit => return Some(command),
+                Command::Hello {
+                    effects,
+                    client,
+                    version,
+                } => {
+                    self.desk.hello(&effects);
+                    let details = json!({"effects": effects, "client": client, "version": version});
+                    let event = wisp_audit::Event::new(Kind::HostHello, details);
+                    // The face is answered whether or not its greeting can be recorded.
+                    let _ = self.conversation.audit.append(event);
+                }
+                side => {
+                    self.side.refresh(&self.conversation);
+                    self.side.answer(&side, &mut self.desk);
+                }
             }
-            let command = self.commands.recv().await?;
-            if matches!(
-                command,
-                Command::Message { .. } | Command::Quit | Command::Hello { .. }
-            ) {
-                return Some(command);
-            }
-            self.side.refresh(&self.conversation);
-            self.side.answer(&command, &mut self.desk);
         }
     }
 
     async fn obey(&mut self, command: Command) -> Next {
         match command {
-            Command::Quit => Next::Leave,
-            Command::Hello {
-                effects,
-                client,
-                version,
-            } => {
-                self.desk.hello(&effects);
-                let details = json!({"effects": effects, "client": client, "version": version});
-                let event = wisp_audit::Event::new(Kind::HostHello, details);
-                let _ = self.conversation.audit.append(event);
-                Next::Go
-            }
             Command::Message { text } => self.line(text).await,
-            _ => Next::Go,
+            _ => Next::Leave,
         }
     }
 
