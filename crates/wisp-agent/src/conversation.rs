@@ -176,9 +176,9 @@ impl Conversation {
         OutputSummary {
             id: id.to_owned(),
             text: admitted.beginning.clone(),
-            lines: admitted.lines,
-            bytes: admitted.bytes,
-            truncated: admitted.bytes > admitted.beginning.len() as u64,
+            lines: admitted.printed.1,
+            bytes: admitted.printed.0,
+            truncated: admitted.printed.0 > admitted.beginning.len() as u64,
             shown_lines: self.config.shown_output_lines(),
             held: held(admitted),
             stored: admitted.kept.is_some(),

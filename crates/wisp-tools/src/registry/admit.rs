@@ -41,6 +41,8 @@ pub struct Admitted {
     pub bytes: u64,
     /// Lines of the whole.
     pub lines: u64,
+    /// Bytes and lines that were printed: the whole less a command's header and frames.
+    pub printed: (u64, u64),
     /// What the model was not shown.
     pub held: Vec<HeldRange>,
     /// The stored output, when there is one.
@@ -92,8 +94,13 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
                 exit,
             };
             let beginning = beginning(&outcome);
+            let printed = (
+                outcome.stdout.bytes() + outcome.stderr.bytes(),
+                outcome.stdout.lines() + outcome.stderr.lines(),
+            );
             let output = command(&header, &outcome, &footer);
-            shown(output, &note, &shape, (about, services), beginning)
+            let admitted = shown(output, &note, &shape, (about, services), beginning);
+            Admitted { printed, ..admitted }
         }
     }
 }
@@ -103,6 +110,7 @@ fn page(text: &str, note: &str) -> Admitted {
     Admitted {
         bytes: text.len() as u64,
         lines: text.lines().count() as u64,
+        printed: (text.len() as u64, text.lines().count() as u64),
         beginning: text.to_owned(),
         shown: format!("{note}{text}"),
         held: Vec::new(),
@@ -172,6 +180,7 @@ fn shown(
         beginning,
         bytes,
         lines,
+        printed: (bytes, lines),
         held: presented.held,
         kept,
         not_kept: presented.not_kept,
