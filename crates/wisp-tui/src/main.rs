@@ -75,10 +75,10 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 fn begin(arguments: &Arguments) -> anyhow::Result<Ending> {
     let env = Env::of_process();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        anyhow::bail!("standard input and output must be a terminal; without one, use `wisp chat --plain`");
+        anyhow::bail!("standard input and output must be a terminal; without one, use `wisp chat`");
     }
     if env.get("TERM").is_none_or(|term| term == "dumb") {
-        anyhow::bail!("this terminal cannot move its cursor; use `wisp chat --plain`");
+        anyhow::bail!("this terminal cannot move its cursor; use `wisp chat`");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,6 +1,8 @@
 //! The band on a terminal's screen: finished lines reach the scrollback once each, nothing else does, and nothing from
 //! outside commands the terminal.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 mod pty;
 

@@ -1,7 +1,7 @@
 //! A terminal that breaks rows anew (tmux): what was said stands once each in its scrollback, whatever its window did
 //! meanwhile. Left out, with a word about it, where tmux is not installed.
 
-#![allow(
+#![allow(clippy::format_push_string, 
     clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "a test starts programs"
@@ -55,7 +55,7 @@ impl Tmux {
 
     /// Waits until a numbered line, or a later one, is on the screen.
     fn wait_for_line(&self, line: usize, lines: usize) {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         loop {
             let screen = self.run(&["capture-pane", "-p"]).unwrap_or_default();
             if (line..=lines).any(|n| screen.contains(&format!("{n}. line"))) || screen.contains("ALL SAID") {
@@ -70,7 +70,7 @@ impl Tmux {
     }
 
     fn wait_for(&self, text: &str) -> String {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         loop {
             let screen = self.run(&["capture-pane", "-p"]).unwrap_or_default();
             if screen.contains(text) {
@@ -149,7 +149,8 @@ fn resized(lines: usize, sizes: &[(u16, u16)]) {
     tmux.wait_for("ALL SAID");
     tmux.resize(sizes[0].0, sizes[0].1);
     tmux.run(&["send-keys", "still typing"]);
-    let history = tmux.wait_for("› still typing");
+    tmux.wait_for("› still typing");
+    let history = tmux.wait_for("approve at moderate");
     each_number_once(&history, lines);
     assert_eq!(
         history.matches("approve at moderate").count(),

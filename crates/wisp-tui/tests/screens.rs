@@ -1,7 +1,5 @@
 //! Whole screens of every state, as a person sees them.
 
-#![allow(clippy::format_push_string, reason = "tests build texts")]
-
 mod common;
 
 use common::*;

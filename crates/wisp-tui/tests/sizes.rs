@@ -1,8 +1,6 @@
 //! Every state at many widths and heights: nothing panics, no row is wider than the window, the band is not
 //! higher, and frames are straight.
 
-#![allow(clippy::format_push_string, reason = "tests build texts")]
-
 mod common;
 
 use common::*;
@@ -110,8 +108,8 @@ fn states() -> Vec<(&'static str, App)> {
 #[test]
 fn no_window_is_too_narrow_or_too_low() {
     for (name, mut app) in states() {
-        for width in (0..=32).chain([39, 40, 41, 60, 79, 80, 81, 119, 120, 200, 300, 500]) {
-            for height in [0, 1, 2, 5, 6, 10, 24] {
+        for width in (0..=24).chain([40, 79, 80, 81, 120, 200, 500]) {
+            for height in [0, 1, 5, 6, 24] {
                 app.resize(Size { width, height });
                 let band = view::band(&app);
                 assert!(

@@ -226,7 +226,7 @@ fn without_a_terminal_it_says_so_in_one_line() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
-        "wisp-tui: standard input and output must be a terminal; without one, use `wisp chat --plain`\n"
+        "wisp-tui: standard input and output must be a terminal; without one, use `wisp chat`\n"
     );
 }
 

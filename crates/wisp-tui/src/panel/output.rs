@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 use wisp_agent::protocol::{Command, HeldRange, OutputView, View};
-use wisp_term::units::{format_bytes, thousands};
+use wisp_term::units::{counted, format_bytes, thousands};
 use wisp_term::visible;
 
 use super::pages::{Goal, Layout, Pages};
@@ -201,52 +201,39 @@ impl OutputPanel {
 
     /// Whether the model was not shown a line.
     pub fn is_held_back(&self, line: u64) -> bool {
-        let held = self.info.iter().flat_map(|info| &info.held);
-        held.into_iter()
-            .any(|range| (range.from_line..=range.to_line).contains(&line))
+        let mut held = self.info.iter().flat_map(|info| &info.held);
+        held.any(|range| (range.from_line..=range.to_line).contains(&line))
     }
 
     /// The title: what made the output.
     pub fn title(&self) -> String {
-        self.info
-            .as_ref()
-            .map_or_else(|| "output".to_owned(), |info| visible(&info.title))
+        let title = self.info.as_ref().map(|info| visible(&info.title));
+        title.unwrap_or_else(|| "output".to_owned())
     }
 
-    /// The bar: the lines in view, and what of the whole the model was not shown.
+    /// The bar: the lines in view, what the model was not shown, and what the whole is.
     pub fn bar(&self, height: usize) -> String {
         let Some(info) = &self.info else {
             return "loading …".to_owned();
         };
-        let last = self.pages.view(height).last().map_or(0, |row| row.line);
+        if info.pages == 0 {
+            return visible(&info.about);
+        }
         let first = thousands(self.pages.top_line());
-        let (last, lines, size) = (thousands(last), thousands(info.lines), format_bytes(info.bytes));
-        let about = if info.about.is_empty() {
-            String::new()
+        let last = thousands(self.pages.view(height).last().map_or(0, |row| row.line));
+        let whole = if info.about.is_empty() {
+            format!("{}, {}", counted(info.lines, "line"), format_bytes(info.bytes))
         } else {
-            format!(" · {}", visible(&info.about))
+            visible(&info.about)
         };
-        format!(
-            "{first}–{last} of {}, {size} · {}{about}",
-            counted_lines(&lines),
-            held_back(info)
-        )
-    }
-}
-
-/// `1 line`, `1,234 lines`, from a number written already.
-fn counted_lines(lines: &str) -> String {
-    if lines == "1" {
-        "1 line".to_owned()
-    } else {
-        format!("{lines} lines")
+        format!("{first}–{last} · {} · {whole}", held_back(info))
     }
 }
 
 /// What the model was not shown of an output, in words.
 fn held_back(info: &OutputView) -> String {
     if info.held.is_empty() {
-        return "the model was shown all of it".to_owned();
+        return "shown to the model whole".to_owned();
     }
     let bytes: u64 = info.held.iter().map(|range| range.bytes).sum();
     let range = |range: &HeldRange| format!("{}–{}", thousands(range.from_line), thousands(range.to_line));

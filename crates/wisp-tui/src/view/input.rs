@@ -1,7 +1,7 @@
 //! The box: what is being typed, or what is being done meanwhile.
 
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use wisp_term::Role;
 use wisp_term::units::counted;
 

@@ -1,6 +1,7 @@
 //! A face on a stage: inputs at moments that the test chooses, and the screen as text.
 
 #![allow(dead_code, reason = "each test binary uses a part of the stage")]
+#![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -157,6 +158,7 @@ pub fn key_event(text: &str) -> KeyEvent {
         }
     }
     let code = match rest {
+        "tab" if modifiers == KeyModifiers::SHIFT => KeyCode::BackTab,
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,
         "tab" => KeyCode::Tab,

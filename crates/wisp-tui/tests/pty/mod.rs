@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};

@@ -1,0 +1,397 @@
+//! What keys and events do, moment by moment.
+
+mod common;
+
+use common::*;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use wisp_agent::protocol::{Command, Decision, Event, TurnOutcome, View, ViewKind};
+use wisp_tui::{Effect, Input};
+
+fn message(text: &str) -> Command {
+    Command::Message { text: text.into() }
+}
+
+#[test]
+fn what_is_typed_is_sent_and_recalled() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("hello").press("enter");
+    assert_eq!(stage.sent(), [message("hello")]);
+    stage
+        .tell(Event::Status(status()))
+        .type_text("!ls -l")
+        .press("enter");
+    assert_eq!(stage.sent(), [message("!ls -l")]);
+    stage
+        .tell(Event::Status(status()))
+        .type_text("draft")
+        .press("up up");
+    assert!(stage.screen().contains("› hello▮"), "{}", stage.screen());
+    stage.press("down");
+    assert!(stage.screen().contains("! ls -l▮"), "{}", stage.screen());
+    stage.press("down");
+    assert!(stage.screen().contains("› draft▮"), "{}", stage.screen());
+}
+
+#[test]
+fn a_backslash_at_the_end_goes_on_and_blank_lines_are_not_sent() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .press("enter")
+        .type_text("  ")
+        .press("enter ctrl-u")
+        .type_text("one\\")
+        .press("enter");
+    assert!(stage.sent().is_empty());
+    stage.type_text("two").press("enter");
+    assert_eq!(stage.sent(), [message("one\ntwo")]);
+}
+
+#[test]
+fn the_mark_of_command_mode_is_taken_at_the_start_only() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("a!b").press("enter");
+    assert_eq!(stage.sent(), [message("a!b")]);
+    stage
+        .tell(Event::Status(status()))
+        .type_text("ls")
+        .press("left left")
+        .type_text("!!");
+    stage.press("enter");
+    assert_eq!(stage.sent(), [message("!!ls")]);
+    stage
+        .tell(Event::Status(status()))
+        .type_text("!x")
+        .press("backspace backspace")
+        .type_text("y")
+        .press("enter");
+    assert_eq!(stage.sent(), [message("y")]);
+    stage
+        .tell(Event::Status(status()))
+        .give(Input::Paste("!git status".into()))
+        .press("enter");
+    assert_eq!(stage.sent(), [message("!git status")]);
+}
+
+#[test]
+fn a_paste_never_sends_and_comes_whole() {
+    let mut stage = Stage::ready(80, 24);
+    let text = "line\r\n".repeat(10_000);
+    stage.give(Input::Paste(text));
+    assert!(stage.sent().is_empty());
+    stage.press("enter");
+    assert_eq!(stage.sent(), [message(&"line\n".repeat(10_000))]);
+}
+
+#[test]
+fn keys_typed_during_a_turn_are_kept_for_the_box_and_enter_is_not() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("go").press("enter").tell(turn_start());
+    stage.sent();
+    stage
+        .type_text("next")
+        .press("left backspace enter")
+        .give(Input::Paste("P".into()));
+    assert!(stage.screen().contains("7 keys held"), "{}", stage.screen());
+    stage
+        .tell(turn_end(1.0, TurnOutcome::Ok))
+        .tell(Event::Status(status()));
+    assert!(stage.sent().is_empty());
+    assert!(stage.screen().contains("› neP▮"), "{}", stage.screen());
+    stage.press("enter");
+    assert_eq!(stage.sent(), [message("nePt")]);
+}
+
+#[test]
+fn a_question_takes_no_key_before_the_keyboard_was_silent_for_500_ms() {
+    let mut stage = Stage::ready(80, 24);
+    let key = |c: char| Input::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+    stage.tell(Event::Approval(approval()));
+    stage.wait(499).give(key('y'));
+    assert!(stage.sent().is_empty(), "too soon, and the wait begins anew");
+    stage.wait(499).give(key('s'));
+    assert!(stage.sent().is_empty());
+    stage.wait(500).give(key('s'));
+    assert_eq!(
+        stage.sent(),
+        [Command::Answer {
+            id: "q1".into(),
+            decision: Decision::Session
+        }]
+    );
+    stage.tell(Event::Status(status()));
+    assert!(
+        stage.screen().contains("› ys▮"),
+        "what came too soon is in the box: {}",
+        stage.screen()
+    );
+}
+
+#[test]
+fn ctrl_c_refuses_at_once_and_other_keys_are_ignored() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(Event::Approval(approval()))
+        .give(Input::Key(key_event("ctrl-c")));
+    assert_eq!(
+        stage.sent(),
+        [Command::Answer {
+            id: "q1".into(),
+            decision: Decision::No
+        }]
+    );
+    stage
+        .tell(Event::Approval(edit_approval()))
+        .wait(600)
+        .press("x enter a");
+    assert!(stage.sent().is_empty(), "`always` was not offered");
+    stage.tell(Event::Withdrawn { id: "q2".into() });
+    assert!(
+        stage
+            .screen()
+            .contains("no longer waiting: edit_file src/main.rs")
+    );
+    assert!(!stage.screen().contains("may it run?"));
+}
+
+#[test]
+fn a_list_is_answered_left_or_answered_in_words() {
+    let choose = |value: Option<&str>, values: Option<&[&str]>| Command::Choose {
+        id: "c1".into(),
+        value: value.map(str::to_owned),
+        values: values.map(|values| values.iter().map(|v| (*v).to_owned()).collect()),
+    };
+    let answer = |event: Event, keys: &str| {
+        let mut stage = Stage::ready(80, 24);
+        stage.tell(event).press(keys);
+        stage.sent()
+    };
+    assert_eq!(
+        answer(choice(false, false), "down enter"),
+        [choose(Some("llama3.2:3b"), None)]
+    );
+    assert_eq!(answer(choice(false, false), "esc"), [choose(None, None)]);
+    assert_eq!(
+        answer(choice(true, false), "space down space enter"),
+        [choose(None, Some(&["llama3.2:3b"]))]
+    );
+    assert_eq!(
+        answer(choice(false, true), "a b space c backspace enter"),
+        [choose(Some("ab "), None)]
+    );
+}
+
+#[test]
+fn ctrl_c_stops_what_is_done_and_says_so_again_kills() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .type_text("go")
+        .press("enter")
+        .tell(doing("running sleep 60"));
+    stage.sent();
+    stage.press("ctrl-c ctrl-c");
+    assert_eq!(stage.sent(), [Command::Interrupt, Command::Interrupt]);
+}
+
+#[test]
+fn leaving_takes_two_ctrl_c_within_two_seconds_or_one_ctrl_d() {
+    let mut stage = Stage::ready(80, 24);
+    stage.press("ctrl-c").wait(2001).press("ctrl-c");
+    assert!(stage.sent().is_empty());
+    stage.press("ctrl-c");
+    assert_eq!(stage.sent(), [Command::Quit]);
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("x").press("ctrl-d");
+    assert!(stage.sent().is_empty());
+    stage.press("ctrl-c ctrl-d");
+    assert_eq!(stage.sent(), [Command::Quit]);
+    stage.tell(Event::Exit { code: 0 });
+    assert_eq!(stage.effects, [Effect::Exit(0)]);
+}
+
+#[test]
+fn the_output_panel_asks_for_pages_searches_and_digests() {
+    let mut stage = Stage::ready(80, 24);
+    stage.tell(result(OUTPUT_ID)).press("ctrl-o");
+    assert_eq!(
+        stage.sent(),
+        [Command::Output {
+            id: OUTPUT_ID.into(),
+            page: 0
+        }]
+    );
+    stage
+        .tell(page(OUTPUT_ID))
+        .press("/")
+        .type_text("er")
+        .press("enter");
+    let search = |pattern: &str, from_line, backwards| Command::Search {
+        id: OUTPUT_ID.into(),
+        pattern: pattern.into(),
+        from_line,
+        backwards,
+    };
+    assert_eq!(stage.sent(), [search("er", 1, false)]);
+    let found = |line| Event::Found {
+        id: OUTPUT_ID.into(),
+        pattern: "er".into(),
+        line: Some(line),
+        page: Some(0),
+    };
+    stage.tell(found(40)).press("n").tell(found(50)).press("N");
+    assert_eq!(stage.sent(), [search("er", 41, false), search("er", 49, true)]);
+    stage.press(":").type_text("77").press("enter");
+    assert_eq!(
+        stage.sent(),
+        [search("", 77, false)],
+        "the empty pattern is found in every line"
+    );
+    stage.press(":").type_text("7x").press("enter s");
+    assert_eq!(stage.sent(), [Command::Digest { id: OUTPUT_ID.into() }]);
+}
+
+#[test]
+fn the_selection_is_copied_and_the_file_paged() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(result(OUTPUT_ID))
+        .press("ctrl-o")
+        .tell(page(OUTPUT_ID));
+    stage.sent();
+    stage.press("v down y");
+    let lines = (1..=17).fold(String::new(), |text, n| {
+        text + &format!("line {n} of the output\n")
+    });
+    assert_eq!(std::mem::take(&mut stage.effects), [Effect::Copy(lines)]);
+    stage.press("o");
+    assert_eq!(
+        stage.effects,
+        [Effect::Page("/home/ada/.wisp/output/8a7b6c5d".into())]
+    );
+}
+
+#[test]
+fn left_and_right_go_through_the_conversations_outputs() {
+    let mut stage = Stage::ready(80, 24);
+    let ids = ["1111111111111111", "2222222222222222", "3333333333333333"];
+    for id in ids {
+        stage.tell(result(id));
+    }
+    stage.press("ctrl-o left left left right");
+    let asked: Vec<Command> = [2, 1, 0, 1]
+        .map(|at| Command::Output {
+            id: ids[at].into(),
+            page: 0,
+        })
+        .to_vec();
+    assert_eq!(stage.sent(), asked);
+}
+
+#[test]
+fn a_question_closes_the_panel() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(result(OUTPUT_ID))
+        .press("ctrl-o")
+        .tell(page(OUTPUT_ID))
+        .tell(Event::Approval(approval()));
+    assert!(stage.screen().contains("may it run?") && !stage.screen().contains("output 1 of 1"));
+}
+
+#[test]
+fn the_context_panel_goes_back_and_forward_by_turns() {
+    let mut stage = Stage::ready(80, 24);
+    stage.press("ctrl-t");
+    assert_eq!(stage.sent(), [message("/inspect context next")]);
+    let context = |turn| {
+        let text = "what the model sees".to_owned();
+        Event::View(View {
+            kind: ViewKind::Context,
+            turn,
+            text,
+            output: None,
+        })
+    };
+    stage
+        .tell(context(None))
+        .tell(Event::Status(status()))
+        .tell(turn_end(1.0, TurnOutcome::Ok));
+    stage.press("left");
+    assert_eq!(stage.sent(), [message("/inspect context 1")]);
+    stage
+        .tell(context(Some(1)))
+        .tell(Event::Status(status()))
+        .press("right");
+    assert_eq!(stage.sent(), [message("/inspect context next")]);
+}
+
+#[test]
+fn the_person_is_told_elsewhere_of_long_turns_and_questions_only() {
+    let told = |stage: &mut Stage| {
+        let effects = std::mem::take(&mut stage.effects);
+        effects
+            .into_iter()
+            .filter(|effect| matches!(effect, Effect::Notify { .. }))
+            .count()
+    };
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(turn_end(60.0, TurnOutcome::Ok))
+        .tell(Event::Approval(approval()));
+    assert_eq!(told(&mut stage), 0, "the person is here");
+    stage
+        .give(Input::Focus(false))
+        .tell(turn_end(19.999, TurnOutcome::Ok));
+    assert_eq!(told(&mut stage), 0);
+    stage
+        .tell(turn_end(20.0, TurnOutcome::Ok))
+        .tell(Event::Approval(edit_approval()));
+    assert_eq!(told(&mut stage), 2);
+    stage
+        .give(Input::Focus(true))
+        .tell(turn_end(60.0, TurnOutcome::Ok));
+    assert_eq!(told(&mut stage), 0);
+}
+
+#[test]
+fn completion_fills_in_what_is_shared_and_then_steps() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("see /mo").press("tab");
+    assert_eq!(
+        stage.sent(),
+        [Command::Complete {
+            id: "tui-1".into(),
+            text: "see /mo".into(),
+            cursor: 7
+        }]
+    );
+    let candidates = |id: &str, words: &[&str]| Event::Completions {
+        id: id.into(),
+        from: 4,
+        candidates: words.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    stage
+        .tell(candidates("tui-0", &["/wrong"]))
+        .tell(candidates("tui-1", &["/model", "/models"]));
+    assert!(stage.screen().contains("› see /model▮"), "{}", stage.screen());
+    stage.press("tab tab shift-tab");
+    assert!(stage.screen().contains("› see /model▮"), "{}", stage.screen());
+    stage.type_text("x");
+    assert!(
+        !stage.screen().contains("/models"),
+        "the candidates go when typing goes on"
+    );
+}
+
+#[test]
+fn the_face_sleeps_when_nothing_is_done() {
+    let mut stage = Stage::ready(80, 24);
+    assert_eq!(stage.app.next_wake(), None);
+    stage.type_text("hello").wait(100);
+    assert_eq!(stage.app.next_wake(), None);
+    stage.press("enter").tell(doing("waiting for the model"));
+    assert!(stage.app.next_wake().is_some());
+    stage
+        .tell(turn_end(1.0, TurnOutcome::Ok))
+        .tell(Event::Status(status()));
+    assert_eq!(stage.app.next_wake(), None);
+}
