@@ -11,6 +11,9 @@ use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
 
 use crate::events::Events;
+use crate::model::most::Counted;
+use crate::model::ratios::Ratios;
+use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::protocol::{HeldRange, OutputSummary};
 
@@ -55,6 +58,12 @@ pub struct Conversation {
     pub audit: AuditLog,
     /// How many tokens a request has.
     pub estimator: Estimator,
+    /// The last request the server counted whole.
+    pub counted: Option<Counted>,
+    /// What was learned of models' tokens in earlier conversations.
+    pub ratios: Ratios,
+    /// How long is waited for what.
+    pub waits: Waits,
     /// The marks condensing works by.
     pub target: Target,
     /// Where wisp's files are.
@@ -109,6 +118,7 @@ impl Conversation {
         self.turns_before = self.turn_number();
         self.record = self.record.renewed(self.stamp());
         self.estimator.forget_report();
+        self.counted = None;
     }
 
     /// The server the person's models are on: not the demo's own.
@@ -119,7 +129,9 @@ impl Conversation {
     /// Goes on with another model. The record stays; what is known of requests starts anew.
     pub fn set_model(&mut self, model: Model) {
         self.registry.services().budget.set_window(model.window.tokens);
-        self.estimator = Estimator::default();
+        self.ratios.keep(&self.model.name, &self.estimator);
+        self.estimator = self.ratios.estimator(&model.name);
+        self.counted = None;
         self.model = model;
         self.set_tools();
     }

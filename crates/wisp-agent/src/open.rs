@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
 use wisp_config::{Config, ConfigError, Paths};
-use wisp_context::{Estimator, Rules, Stamp, Target, ThreadRecord, Time};
+use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
 use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
@@ -17,6 +17,8 @@ use wisp_tools::{Asking, BuiltinOptions, Gatekeeper, Keep, Registry, Services, T
 
 use crate::conversation::Conversation;
 use crate::events::Events;
+use crate::model::ratios::Ratios;
+use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::protocol::NoteLevel;
 
@@ -56,6 +58,8 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// New identifiers.
     pub ids: Arc<dyn IdSource>,
+    /// How long is waited for what.
+    pub waits: Waits,
 }
 
 impl Setup {
@@ -71,6 +75,7 @@ impl Setup {
             demo: false,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
+            waits: Waits::default(),
         }
     }
 }
@@ -298,8 +303,13 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
         ..Target::default()
     };
+    let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
         events,
+        estimator: ratios.estimator(&model.name),
+        counted: None,
+        ratios,
+        waits: setup.waits.clone(),
         model,
         preferences,
         client,
@@ -307,7 +317,6 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         registry,
         tools: None,
         audit,
-        estimator: Estimator::default(),
         target,
         paths,
         config,

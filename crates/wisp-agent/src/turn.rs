@@ -1,6 +1,8 @@
 //! The loop: compose, send, stream, run the calls in order, record, again, until the model replies without a call.
 
+mod again;
 mod failure;
+mod judge;
 mod request;
 mod tools;
 
@@ -16,7 +18,9 @@ use crate::conversation::Conversation;
 use crate::events::Doing;
 use crate::protocol::{Event, NoteLevel, Phase, TurnEnd, TurnOutcome};
 use crate::receipt::Receipt;
-use crate::{cited, model};
+use crate::cited;
+use crate::model::exchange::Exchanged;
+use judge::How;
 
 pub use failure::TurnError;
 
@@ -43,10 +47,10 @@ struct Progress {
     reply: String,
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
-    /// Empty replies nudged, retries made: each is done once.
-    nudged: bool,
-    retried: u32,
+    /// Whether room was made because the server refused or cut a request: done once a turn.
     condensed: bool,
+    /// The last whole request of this turn and its count, while nothing left it since.
+    grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }
 
 /// What one step came to.
@@ -81,6 +85,7 @@ impl Conversation {
             }
         };
         self.end_record(recorded, progress.number);
+        self.ratios.keep(&self.model.name, &self.estimator);
         let end = self.ended(&progress, outcome, turn.doing.seconds());
         turn.doing.nothing();
         self.events.send(Event::Turn {
@@ -119,30 +124,27 @@ impl Conversation {
     }
 
     async fn step(&mut self, step: u32, turn: &Turn<'_>, progress: &mut Progress) -> Result<Step, TurnError> {
-        let reply = match self.ask(step, turn, progress).await? {
-            model::exchange::Exchanged::Whole(reply) => reply,
-            model::exchange::Exchanged::Interrupted(partial) => {
+        let arrived = match self.ask(step, turn, progress).await? {
+            Exchanged::Whole(arrived) => arrived,
+            Exchanged::Interrupted(partial) => {
                 self.keep_partial(&partial, progress.number, "stopped by the person")?;
                 return Ok(Step::Stopped);
             }
         };
-        count(&reply, progress);
-        if reply.tool_calls.is_empty() {
-            return self.replied(&reply, step, progress);
+        count(&arrived.reply, progress);
+        if arrived.reply.tool_calls.is_empty() {
+            return self.replied(&arrived.reply, step, progress);
         }
-        self.run_calls(reply, step, turn, progress).await
+        self.run_calls(arrived, step, turn, progress).await
     }
 
-    /// A reply without calls ends the turn, unless it is empty: then the model is asked once more.
+    /// A reply without calls ends the turn.
     fn replied(&mut self, reply: &Reply, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
-        if reply.content.trim().is_empty() {
-            return self.empty(reply, progress);
-        }
         let cut = reply
             .done
             .as_ref()
             .is_some_and(|d| d.reason == DoneReason::Length);
-        let stamp = self.response(reply, step, progress.number, false)?;
+        let stamp = self.response(reply, step, progress.number, How::Whole)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         self.record.record_reply(reply.content.as_str(), false, stamp);
@@ -168,7 +170,7 @@ impl Conversation {
         if partial.content.is_empty() {
             return Ok(());
         }
-        let stamp = self.response(partial, 0, number, true)?;
+        let stamp = self.response(partial, 0, number, How::Interrupted)?;
         self.record.record_reply(partial.content.as_str(), true, stamp);
         Ok(())
     }

@@ -63,7 +63,7 @@ kinds! {
         ["model", "trigger", "outcome", "checks", "recorded", "kept", "removed", "unchecked", "seconds"];
     Prompt = "prompt", "The person or caller says something.", ["text", "schema", "attachments"];
     Response = "response", "The model has answered.",
-        ["text", "condensed", "interrupted", "finish", "seconds", "usage", "step"];
+        ["text", "condensed", "interrupted", "finish", "seconds", "usage", "step", "recovered"];
     TurnInterrupted = "turn.interrupted", "A turn was stopped before its answer was whole.",
         ["reason", "bytes", "calls", "seconds"];
     Error = "error", "Something failed.", ["message", "context", "hint"];

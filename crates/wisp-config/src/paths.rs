@@ -82,6 +82,11 @@ impl Paths {
         self.home.join("pending")
     }
 
+    /// What was learned of how many bytes a model's tokens have.
+    pub fn estimates(&self) -> PathBuf {
+        self.home.join("estimates.json")
+    }
+
     /// Diagnostics.
     pub fn logs(&self) -> PathBuf {
         self.home.join("logs")

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 use wisp_context::message as record;
-use wisp_ollama::{Message, Role, ToolCall};
+use wisp_ollama::{Message, Role, ToolCall, ToolDefinition, Tools};
 
-/// One message, ready to be sent. Thinking is never sent back: most templates drop it, and the rest would show it.
+/// One message, ready to be sent. Thinking goes back as thinking, and only where the record has it: in the turn that
+/// is under way, where some templates want it.
 pub fn message(from: &record::Message) -> Message {
     let mut to = Message::new(role(from.role), from.content.as_str());
+    to.thinking = from.thinking.as_ref().map(|text| text.as_str().to_owned());
     to.tool_calls = from.tool_calls.iter().map(call).collect();
     to.tool_name = from.tool_name.as_ref().map(|name| name.as_str().to_owned());
     to.tool_call_id.clone_from(&from.tool_call_id);
@@ -31,4 +33,18 @@ fn call(call: &record::ToolCall) -> ToolCall {
 /// Arguments as the object every era wants.
 fn object(arguments: &Value) -> Map<String, Value> {
     arguments.as_object().cloned().unwrap_or_default()
+}
+
+/// The definitions a list of tools was made of, to judge a call by; a tool that cannot be read is left out.
+pub fn definitions(tools: &Tools) -> Vec<ToolDefinition> {
+    let listed: Vec<Value> = serde_json::from_str(tools.as_str()).unwrap_or_default();
+    let read = |tool: &Value| {
+        let function = tool.get("function")?;
+        Some(ToolDefinition {
+            name: function.get("name")?.as_str()?.to_owned(),
+            description: String::new(),
+            parameters: function.get("parameters").cloned().unwrap_or_default(),
+        })
+    };
+    listed.iter().filter_map(read).collect()
 }

@@ -1,27 +1,41 @@
-//! One request and its reply: sent, watched while nothing comes, streamed to the face, stopped when the person says.
-//!
-//! The server sends nothing, not even a status, while the request queues, the model loads and the prompt is
-//! evaluated. What it is doing meanwhile is learnt from `/api/ps` on a second connection and said as what it is.
+//! One request and its reply: sent, watched while nothing comes, put right and streamed to the face, stopped when the
+//! person says.
 
-use std::convert::Infallible;
-use std::time::Duration;
+use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
-use wisp_ollama::{ChatLine, ChatRequest, ChatStream, Client, Error, Reply, same_model};
+use wisp_ollama::{ChatRequest, ChatStream, Client, Reply, ToolDefinition};
 
+use super::arriving::{Arrived, Arriving, Shown};
+use super::failure::{Failure, not_a_reply};
+use super::waiting::Waiting;
+use super::waits::Waits;
 use crate::events::Doing;
 use crate::protocol::Event;
 
-/// How often the server is asked what it is doing.
-const WATCH: Duration = Duration::from_secs(2);
-/// How long a stream may be silent before that is said: a call's arguments come in one piece, after all of them.
-const SILENT: Duration = Duration::from_secs(3);
+/// A request and what has to be known to read its reply.
+pub struct Ask<'a> {
+    /// The server.
+    pub client: &'a Client,
+    /// The request.
+    pub request: &'a ChatRequest,
+    /// The tools it offers.
+    pub offered: &'a [ToolDefinition],
+    /// Whether its prompt opens the thinking.
+    pub opens_thinking: bool,
+    /// Whether the model was loaded when it was last heard of.
+    pub warm: bool,
+    /// Whether the wait for the first byte is bounded: the request follows one that may have left the server hanging.
+    pub may_hang: bool,
+    /// How long is waited for what.
+    pub waits: &'a Waits,
+}
 
 /// How an exchange ended.
 #[derive(Debug)]
 pub enum Exchanged {
     /// The whole reply.
-    Whole(Reply),
+    Whole(Arrived),
     /// The person stopped it; this is what had arrived.
     Interrupted(Reply),
 }
@@ -30,117 +44,138 @@ pub enum Exchanged {
 #[derive(Debug)]
 pub struct Failed {
     /// Why.
-    pub error: Error,
+    pub failure: Failure,
     /// What had arrived.
     pub partial: Reply,
 }
 
-/// Sends one request and streams its reply.
-pub async fn exchange(
-    client: &Client,
-    request: &ChatRequest,
-    doing: &Doing,
-    stop: &CancellationToken,
-) -> Result<Exchanged, Failed> {
-    doing.say("waiting for the model");
-    let sent = tokio::select! {
-        sent = client.chat(request) => sent,
-        never = watch(client, &request.model, doing) => match never {},
-        () = stop.cancelled() => return Ok(Exchanged::Interrupted(Reply::default())),
-    };
-    let stream = sent.map_err(|error| Failed {
-        error,
-        partial: Reply::default(),
-    })?;
-    Streaming {
-        stream,
-        doing,
-        state: State::Waiting,
-    }
-    .run(stop)
-    .await
-}
-
-/// Says what the server is doing for as long as it is polled.
-async fn watch(client: &Client, model: &str, doing: &Doing) -> Infallible {
-    let mut said = "";
-    loop {
-        tokio::time::sleep(WATCH).await;
-        let Ok(loaded) = client.ps().await else { continue };
-        let here = loaded.iter().any(|l| same_model(&l.name, model));
-        let (state, words) = if here {
-            ("reading", "the model is reading the prompt".to_owned())
-        } else {
-            ("loading", format!("loading {model}"))
-        };
-        if said != state {
-            said = state;
-            doing.say(words);
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            partial: Reply::default(),
         }
     }
 }
 
-#[derive(PartialEq)]
+/// Sends one request and streams its reply.
+pub async fn exchange(ask: &Ask<'_>, doing: &Doing, stop: &CancellationToken) -> Result<Exchanged, Failed> {
+    doing.say("waiting for the model");
+    let waiting = Waiting {
+        client: ask.client,
+        model: &ask.request.model,
+        doing,
+        waits: ask.waits,
+        warm: ask.warm,
+    };
+    let sent = tokio::select! {
+        sent = ask.client.chat(ask.request) => sent,
+        never = waiting.watch() => match never {},
+        () = tokio::time::sleep(ask.waits.hang), if ask.may_hang => {
+            return Err(Failure::Hangs(ask.waits.hang).into());
+        }
+        () = stop.cancelled() => return Ok(Exchanged::Interrupted(Reply::default())),
+    };
+    let stream = sent.map_err(|error| Failed::from(Failure::Server(error)))?;
+    let streaming = Streaming {
+        stream,
+        arriving: Arriving::new(ask.opens_thinking, ask.offered),
+        doing,
+        waits: ask.waits,
+        state: State::Waiting,
+    };
+    streaming.run(stop).await
+}
+
+#[derive(PartialEq, Clone, Copy)]
 enum State {
     Waiting,
     Thinking,
     Writing,
+    /// Something is written that is not shown: a call, as far as one can know.
+    Hidden,
 }
 
 struct Streaming<'a> {
     stream: ChatStream,
+    arriving: Arriving<'a>,
     doing: &'a Doing,
+    waits: &'a Waits,
     state: State,
 }
 
 impl Streaming<'_> {
     async fn run(mut self, stop: &CancellationToken) -> Result<Exchanged, Failed> {
+        let mut heard = Instant::now();
         loop {
             let line = tokio::select! {
                 line = self.stream.next() => line,
-                () = tokio::time::sleep(SILENT) => {
-                    self.silent();
+                () = tokio::time::sleep(self.waits.silent) => {
+                    self.silent(heard);
                     continue;
                 }
-                () = stop.cancelled() => return Ok(Exchanged::Interrupted(self.stream.reply().clone())),
+                () = stop.cancelled() => return Ok(Exchanged::Interrupted(self.arriving.partial())),
             };
+            heard = Instant::now();
             match line {
-                None => return Ok(Exchanged::Whole(self.stream.reply().clone())),
-                Some(Err(error)) => {
-                    return Err(Failed {
-                        error,
-                        partial: self.stream.reply().clone(),
-                    });
+                None => return self.whole(),
+                Some(Err(error)) => return Err(self.failed(error.into())),
+                Some(Ok(line)) => {
+                    let shown = self.arriving.take(&line);
+                    self.show(shown);
                 }
-                Some(Ok(line)) => self.show(&line),
+            }
+            if self.arriving.is_repetition() {
+                return Err(self.failed(Failure::Repeats));
             }
         }
     }
 
-    fn show(&mut self, line: &ChatLine) {
-        if !line.thinking.is_empty() {
+    fn whole(mut self) -> Result<Exchanged, Failed> {
+        let arriving = std::mem::replace(&mut self.arriving, Arriving::new(false, &[]));
+        let (arrived, shown) = arriving.finish();
+        self.show(shown);
+        match not_a_reply(&arrived.reply) {
+            Some(failure) => Err(Failed {
+                failure,
+                partial: arrived.reply,
+            }),
+            None => Ok(Exchanged::Whole(arrived)),
+        }
+    }
+
+    fn failed(self, failure: Failure) -> Failed {
+        let partial = self.arriving.partial();
+        Failed { failure, partial }
+    }
+
+    fn show(&mut self, shown: Shown) {
+        let events = self.doing.events();
+        if !shown.thinking.is_empty() {
             if self.state != State::Thinking {
                 self.state = State::Thinking;
                 self.doing.thinking();
             }
-            self.doing.events().send(Event::Thinking {
-                text: line.thinking.clone(),
-            });
+            events.send(Event::Thinking { text: shown.thinking });
         }
-        if !line.content.is_empty() {
+        if !shown.content.is_empty() {
             if self.state != State::Writing {
                 self.state = State::Writing;
                 self.doing.say("replying");
             }
-            self.doing.events().send(Event::Delta {
-                text: line.content.clone(),
-            });
+            events.send(Event::Delta { text: shown.content });
+        } else if self.arriving.is_holding() && self.state != State::Hidden {
+            self.state = State::Hidden;
+            self.doing.say("the model is writing a tool call, as it seems");
         }
     }
 
-    fn silent(&self) {
-        if self.state == State::Writing {
-            self.doing.say("the model is writing, perhaps a tool call");
+    /// Says that nothing comes any more, which is what a call looks like while it is written.
+    fn silent(&mut self, heard: Instant) {
+        if self.state == State::Hidden || heard.elapsed() < self.waits.silent {
+            return;
         }
+        self.state = State::Hidden;
+        self.doing.say("the model is silent: writing a tool call, as it seems");
     }
 }

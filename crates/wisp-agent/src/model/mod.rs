@@ -1,12 +1,20 @@
 //! The model a conversation talks to: which one, what it can do, how much it holds, and how a request to it looks.
 
+pub mod arriving;
 pub mod convert;
 pub mod exchange;
+pub mod failure;
+pub mod most;
+pub mod ratios;
+mod repeats;
+mod waiting;
+pub mod waits;
 
 use wisp_context::message::Request;
 use wisp_ollama::window::{Choice, Memory, choose, num_predict};
 use wisp_ollama::{
-    ChatRequest, Client, Error, KeepAlive, Options, ServerVersion, Show, Think, Tools, adapt, same_model,
+    ChatRequest, Client, Error, Feature, KeepAlive, Loaded, Options, Quirk, ServerVersion, Show, Think, Tools, adapt,
+    same_model,
 };
 
 /// The most tokens a reply is given when the window leaves more.
@@ -21,6 +29,8 @@ pub struct Window {
     pub trained: Option<u64>,
     /// Where the number comes from, in words: `set by ollama.contextLength`, `already loaded with it`, …
     pub why: String,
+    /// The same in one or two words, for a table: `config`, `server`, `memory`, `default`.
+    pub from: &'static str,
 }
 
 /// What the person set about models.
@@ -51,6 +61,10 @@ pub struct Model {
     pub tools: bool,
     /// Whether it is the built-in demo model.
     pub demo: bool,
+    /// Whether it was in the server's memory when it was last heard of.
+    pub warm: bool,
+    /// Whether it has replied, so that its loaded window was looked at.
+    pub seen: bool,
     preferences: Preferences,
 }
 
@@ -59,7 +73,7 @@ impl Model {
     pub async fn open(client: Client, name: &str, preferences: Preferences) -> Result<Self, Error> {
         let version = client.version().await?;
         let show = client.show(name).await?;
-        let window = window(&client, name, &show, &preferences).await;
+        let (window, warm) = window(&client, name, &show, &preferences).await;
         // A server from before 0.6.4 declares nothing: the template tells.
         let tools = show
             .can("tools")
@@ -73,8 +87,23 @@ impl Model {
             window,
             tools,
             demo: false,
+            warm,
+            seen: false,
             preferences,
         })
+    }
+
+    /// Where its prompts go to when they leave this server: the remote host, or `ollama.com` for a cloud name.
+    pub fn elsewhere(&self) -> Option<String> {
+        let named = self.show.remote_host.clone().filter(|host| !host.is_empty());
+        self.show
+            .is_cloud(&self.name)
+            .then(|| named.unwrap_or_else(|| "ollama.com".to_owned()))
+    }
+
+    /// Whether the server drops what does not fit without a word, or may do so.
+    pub fn cuts_silently(&self) -> bool {
+        !self.version.surely_supports(Feature::Truncate)
     }
 
     /// The request for a composed context. `prompt_tokens` is the estimate of what it costs; the reply is bounded by
@@ -83,10 +112,7 @@ impl Model {
         let messages = composed.messages.iter().map(convert::message).collect();
         let mut request = ChatRequest::new(&self.name, messages);
         request.tools = tools.cloned();
-        request.think = self
-            .preferences
-            .think
-            .and_then(|wish| adapt::think(wish, &self.version, &self.show));
+        request.think = self.preferences.think.and_then(|wish| self.think(wish));
         request.keep_alive = self.preferences.keep_alive;
         request.truncate = Some(false);
         request.shift = self.version.shift();
@@ -99,22 +125,32 @@ impl Model {
         request
     }
 
+    /// What this server and this model can be sent of a wish about thinking.
+    pub fn think(&self, wish: Think) -> Option<Think> {
+        adapt::think(wish, &self.version, &self.show)
+    }
+
+    /// Whether a reply to a request begins inside a block of thinking that the prompt opened. Not where the server
+    /// takes the thinking out itself.
+    pub fn opens_thinking(&self, request: &ChatRequest) -> bool {
+        let asked = match request.think {
+            Some(think) => think != Think::Off,
+            None => self.version.has(Quirk::ThinksUnasked),
+        };
+        let able = self.show.can("thinking") == Some(true);
+        let separates = self.version.supports(Feature::Think) && able && asked;
+        self.show.opens_thinking() && !separates && request.think != Some(Think::Off)
+    }
+
     /// The model turned out not to think: `think` is not sent again.
     pub fn forget_thinking(&mut self) {
         self.preferences.think = None;
-    }
-
-    /// Asks the model not to think, where it can: a reply that was all thinking says nothing.
-    pub fn turn_thinking_off(&mut self) {
-        if self.show.can("thinking") == Some(true) {
-            self.preferences.think = Some(Think::Off);
-        }
     }
 }
 
 /// Chooses the window of a conversation (ADR 0043): what is configured, else what the model is loaded with, else what
 /// this machine's memory holds, never more than the model was trained for.
-async fn window(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> Window {
+async fn window(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> (Window, bool) {
     let loaded = client.ps().await.unwrap_or_default();
     let loaded = loaded.into_iter().find(|l| same_model(&l.name, name));
     let listed = client.tags().await.unwrap_or_default();
@@ -122,21 +158,37 @@ async fn window(client: &Client, name: &str, show: &Show, preferences: &Preferen
         .into_iter()
         .find(|m| same_model(&m.name, name))
         .and_then(|m| m.size);
-    // Only a server on this machine shares this machine's memory.
-    let memory = if client.host().is_loopback() {
-        memory()
-    } else {
-        None
-    };
-    let known = Choice {
-        for_all: preferences.window,
-        ..Choice::of(show, loaded.as_ref(), weights, memory)
-    };
-    let (tokens, reason) = choose(&known);
-    Window {
-        tokens,
-        trained: known.trained,
-        why: reason.to_string(),
+    let window = Window::of(client, show, loaded.as_ref(), weights, preferences.window);
+    (window, loaded.is_some())
+}
+
+impl Window {
+    /// The window a model gets, from what the server says of it, its entry in `/api/ps`, the bytes of its file, and
+    /// the configured window.
+    pub fn of(
+        client: &Client,
+        show: &Show,
+        loaded: Option<&Loaded>,
+        weights: Option<u64>,
+        configured: Option<u64>,
+    ) -> Self {
+        // Only a server on this machine shares this machine's memory.
+        let memory = if client.host().is_loopback() {
+            memory()
+        } else {
+            None
+        };
+        let known = Choice {
+            for_all: configured,
+            ..Choice::of(show, loaded, weights, memory)
+        };
+        let (tokens, reason) = choose(&known);
+        Self {
+            tokens,
+            trained: known.trained,
+            why: reason.to_string(),
+            from: reason.word(),
+        }
     }
 }
 

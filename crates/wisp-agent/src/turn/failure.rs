@@ -13,7 +13,7 @@ use crate::protocol::NoteLevel;
 pub enum TurnError {
     /// The server or the model.
     #[error(transparent)]
-    Model(#[from] wisp_ollama::Error),
+    Model(#[from] crate::model::failure::Failure),
     /// The audit cannot be written.
     #[error("the audit cannot be written: {0}")]
     Audit(#[from] AuditError),
@@ -24,7 +24,7 @@ pub enum TurnError {
     #[error("the turn was stopped after {MAX_STEPS} requests; say \"go on\" to let it continue")]
     TooManySteps,
     /// The model said nothing, also when asked again.
-    #[error("the model gave an empty reply{0}")]
+    #[error("the model gave an empty reply, also when it was asked again{0}")]
     Empty(&'static str),
     /// The conversation does not fit the window whatever is left out.
     #[error(

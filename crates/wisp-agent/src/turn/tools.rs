@@ -3,22 +3,30 @@
 use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_context::{Arrival, HeldBack, NewCall, Status};
-use wisp_ollama::{Reply, ToolCall};
+use wisp_ollama::ToolCall;
 use wisp_tools::{Ending, Finished, Pending, Request, Scene};
 
+use super::judge::How;
 use super::{Progress, Step, Turn, TurnError};
 use crate::conversation::Conversation;
+use crate::model::arriving::Arrived;
 use crate::protocol::Event;
 
 impl Conversation {
     pub(super) async fn run_calls(
         &mut self,
-        reply: Reply,
+        arrived: Arrived,
         step: u32,
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<Step, TurnError> {
-        let stamp = self.response(&reply, step, progress.number, false)?;
+        let how = if arrived.recovered {
+            How::Recovered
+        } else {
+            How::Whole
+        };
+        let reply = arrived.reply;
+        let stamp = self.response(&reply, step, progress.number, how)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         progress.reply.push_str(&reply.content);

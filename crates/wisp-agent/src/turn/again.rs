@@ -1,0 +1,238 @@
+//! Asking again: what a retry changes, when there is one, and what the person is told. Nothing was executed from the
+//! reply that failed.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wisp_audit::Kind;
+use wisp_context::{Phase, Reason};
+use wisp_ollama::{ChatRequest, Error, KeepAlive, Message, Quirk, Refusal, Remedy, Reply, Role, Think};
+
+use super::{Progress, Turn, TurnError};
+use crate::conversation::Conversation;
+use crate::model::exchange::Failed;
+use crate::model::failure::Failure;
+use crate::protocol::NoteLevel;
+
+/// Retries with a changed request after the model wrote a call that cannot be read.
+const CHANGES: u32 = 2;
+/// How long the server is given to unload a model that hangs.
+const UNLOADING: Duration = Duration::from_secs(10);
+
+/// What retries change about the requests of one step.
+#[derive(Debug, Default, Clone)]
+pub struct Changes {
+    seed: Option<i64>,
+    without_think: bool,
+    without_tools: bool,
+    /// A note of wisp's to the model, in this request only.
+    note: Option<String>,
+    nudged: bool,
+    think_off: bool,
+    unloaded: bool,
+    /// Whether the request before may have left the server hanging.
+    pub may_hang: bool,
+    tries: u32,
+}
+
+impl Changes {
+    /// Whether tools are left out.
+    pub fn without_tools(&self) -> bool {
+        self.without_tools
+    }
+
+    /// Bytes of the note, 0 without one.
+    pub fn added(&self) -> u64 {
+        self.note.as_ref().map_or(0, |note| note.len() as u64 + 2)
+    }
+
+    /// Changes a request that is about to be sent.
+    pub fn apply(&self, request: &mut ChatRequest, off: Option<Think>) {
+        if self.without_think {
+            request.think = None;
+        }
+        if self.think_off {
+            request.think = off;
+        }
+        request.options.seed = self.seed;
+        let Some(note) = &self.note else { return };
+        match request.messages.last_mut().filter(|m| m.role == Role::User) {
+            // Two of the person's messages in a row would melt into one.
+            Some(last) => {
+                last.content.push_str("\n\n");
+                last.content.push_str(note);
+            }
+            None => request.messages.push(Message::user(note.as_str())),
+        }
+    }
+}
+
+impl Conversation {
+    /// After a failed exchange: waits, changes the request or gives up.
+    pub(super) async fn after(
+        &mut self,
+        failed: Failed,
+        changes: &mut Changes,
+        turn: &Turn<'_>,
+        progress: &mut Progress,
+        began: Instant,
+    ) -> Result<(), TurnError> {
+        let Failed { failure, partial } = failed;
+        let remedy = failure.remedy();
+        let Some(pause) = self.remedied(&failure, changes, progress).await? else {
+            self.keep_partial(&partial, progress.number, &failure.to_string())?;
+            return Err(failure.into());
+        };
+        changes.tries += 1;
+        let details = json!({
+            "model": self.model.name, "attempt": changes.tries, "failure": failure.to_string(),
+            "reason": format!("{remedy:?}").to_lowercase(), "waitSeconds": pause.as_secs(),
+        });
+        self.record_event(progress.number, Kind::ModelRetry, details)?;
+        let text = format!("{failure}; trying again after {:.0} s", began.elapsed().as_secs_f64());
+        self.events.note(NoteLevel::Warning, text);
+        if !pause.is_zero() {
+            turn.doing.say("waiting to try again");
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = turn.stop.cancelled() => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The pause before the next try; none when there is no use in one.
+    async fn remedied(
+        &mut self,
+        failure: &Failure,
+        changes: &mut Changes,
+        progress: &mut Progress,
+    ) -> Result<Option<Duration>, TurnError> {
+        let now = Some(Duration::ZERO);
+        Ok(match failure.remedy() {
+            Remedy::Stop => None,
+            Remedy::Wait => self.waits.busy.get(changes.tries as usize).copied(),
+            Remedy::Once => (changes.tries == 0).then_some(self.waits.pause),
+            Remedy::Change => self.changed(failure, changes).await.then_some(Duration::ZERO),
+            Remedy::WithoutThink if !changes.without_think => {
+                changes.without_think = true;
+                self.model.forget_thinking();
+                now
+            }
+            Remedy::WithoutTools if !changes.without_tools => {
+                self.go_without_tools(changes);
+                now
+            }
+            Remedy::Condense if !progress.condensed => {
+                progress.condensed = true;
+                progress.grown_from = None;
+                self.overflowed(failure, progress.number)?;
+                now
+            }
+            Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
+        })
+    }
+
+    /// Another request after one the model failed at: a word about what was wrong and another seed, twice at most. A
+    /// server that hangs over it is freed once by unloading the model.
+    async fn changed(&self, failure: &Failure, changes: &mut Changes) -> bool {
+        if matches!(failure, Failure::Hangs(_)) {
+            if std::mem::replace(&mut changes.unloaded, true) {
+                return false;
+            }
+            let unload = self.model.client.load(&self.model.name, None, Some(KeepAlive::Seconds(0)));
+            let _ = tokio::time::timeout(UNLOADING, unload).await;
+        } else if changes.tries >= CHANGES {
+            return false;
+        }
+        changes.seed = Some(i64::from(changes.tries) + 1);
+        changes.may_hang = self.model.version.has(Quirk::RetryMayHang);
+        if let Some(note) = corrective(failure) {
+            changes.note = Some(note);
+        }
+        true
+    }
+
+    fn go_without_tools(&mut self, changes: &mut Changes) {
+        changes.without_tools = true;
+        self.tools = None;
+        self.estimator.set_tool_bytes(0);
+        let text = format!(
+            "{} cannot call tools; going on without them (/model chooses another)",
+            self.model.name
+        );
+        self.events.note(NoteLevel::Warning, text);
+    }
+
+    /// The server refused the request as too long: learns from it and makes room.
+    fn overflowed(&mut self, failure: &Failure, number: u64) -> Result<(), TurnError> {
+        let Failure::Server(Error::ContextOverflow { prompt_tokens, window, .. }) = failure else {
+            return Ok(());
+        };
+        let bytes = self.record.compose().bytes();
+        if let Some(window) = window.filter(|w| *w > 0 && *w < self.model.window.tokens) {
+            self.shrink(window, "what the server said when a request did not fit");
+        }
+        self.estimator
+            .overflowed(bytes, *prompt_tokens, self.model.window.tokens);
+        self.condense(Phase::TurnStart, Reason::Overflow, number)
+    }
+
+    /// An empty reply. The model is asked once more with a word about it, then once without thinking where it can
+    /// think, each time in that request only; then the turn fails.
+    pub(super) fn empty(
+        &self,
+        reply: &Reply,
+        changes: &mut Changes,
+        progress: &Progress,
+    ) -> Result<(), TurnError> {
+        let only_thought = !reply.thinking.is_empty();
+        // A reply that ran out of room while thinking would only do so again.
+        let ran_out = only_thought && reply.done.as_ref().is_some_and(|d| d.reason == wisp_ollama::DoneReason::Length);
+        let can_turn_off = self.model.think(Think::Off).is_some()
+            && (only_thought || self.model.show.can("thinking") == Some(true));
+        let how = if !changes.nudged && !(ran_out && can_turn_off) {
+            changes.nudged = true;
+            changes.note = Some(self.nudge());
+            "asking once more"
+        } else if !changes.think_off && can_turn_off {
+            changes.think_off = true;
+            "asking once more without thinking"
+        } else {
+            let how = if only_thought { ": it only thought, and said nothing" } else { "" };
+            return Err(TurnError::Empty(how));
+        };
+        changes.tries += 1;
+        changes.seed = Some(i64::from(changes.tries));
+        let details = json!({
+            "model": self.model.name, "attempt": changes.tries, "reason": "empty reply", "failure": how,
+        });
+        self.record_event(progress.number, Kind::ModelRetry, details)?;
+        self.events.note(NoteLevel::Warning, format!("the model gave an empty reply; {how}"));
+        Ok(())
+    }
+
+    fn nudge(&self) -> String {
+        let names = self.registry.names().join(", ");
+        match &self.tools {
+            Some(_) => format!(
+                "(Your last reply was empty. Answer now in plain text, or call one of these tools: {names}.)"
+            ),
+            None => "(Your last reply was empty. Answer now in plain text.)".to_owned(),
+        }
+    }
+}
+
+/// What the model is told of a call of its own that could not be read.
+fn corrective(failure: &Failure) -> Option<String> {
+    match failure {
+        Failure::Server(error) if error.refusal() == Some(Refusal::ToolCallSyntax) => {
+            let why: String = error.to_string().chars().take(300).collect();
+            Some(format!(
+                "(Your last tool call could not be read: {why}. Make the call again, in correct form and with shorter arguments.)"
+            ))
+        }
+        Failure::Repeats => Some("(Your last reply repeated itself. Answer briefly.)".to_owned()),
+        _ => None,
+    }
+}
