@@ -112,6 +112,17 @@ pub enum OpenError {
         /// What there is.
         tools: String,
     },
+    /// The model runs on another machine, and nobody agreed to that.
+    #[error("{model} does not run on this machine: the conversation would be sent to {host}")]
+    Elsewhere {
+        /// The model.
+        model: String,
+        /// Where it runs.
+        host: String,
+    },
+    /// The model was disabled by the person.
+    #[error("model {0} is disabled")]
+    Disabled(String),
     /// Tools were named for a model that cannot call them.
     #[error("{0} cannot call tools")]
     NoTools(String),
@@ -135,6 +146,10 @@ impl OpenError {
             Self::NoTools(_) => {
                 Some("choose a model with the tools capability: wisp models lists them".to_owned())
             }
+            Self::Elsewhere { .. } => Some(
+                "agree to it with --yes, or choose a model that runs here: wisp models lists them".to_owned(),
+            ),
+            Self::Disabled(name) => Some(format!("enable it with: wisp models enable {name}")),
             Self::Demo(_) | Self::UnknownTool { .. } => None,
         }
     }

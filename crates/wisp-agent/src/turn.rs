@@ -13,13 +13,13 @@ use wisp_exec::Cancel;
 use wisp_ollama::{DoneReason, Reply};
 use wisp_tools::Person;
 
+use crate::cited;
 use crate::condense::reference_details;
 use crate::conversation::Conversation;
 use crate::events::Doing;
+use crate::model::exchange::Exchanged;
 use crate::protocol::{Event, NoteLevel, Phase, TurnEnd, TurnOutcome};
 use crate::receipt::Receipt;
-use crate::cited;
-use crate::model::exchange::Exchanged;
 use judge::How;
 
 pub use failure::TurnError;

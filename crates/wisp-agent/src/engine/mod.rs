@@ -3,6 +3,7 @@
 //! While a turn or a typed command runs, the engine still hears its face: an answer to an approval, an interrupt, a
 //! page of an output, a completion. Lines entered meanwhile wait their turn.
 
+pub mod consent;
 pub mod desk;
 mod lines;
 mod side;

@@ -1,5 +1,8 @@
 //! What a face may ask at any time, also while a turn runs: pages, searches, completions, answers.
 
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
 use wisp_output::{Store, store::Shelf};
 
 use super::desk::Desk;
@@ -9,12 +12,18 @@ use crate::protocol::{Command, Event};
 use crate::slash;
 use crate::views;
 
+/// The command whose argument is a model.
+const MODEL: &str = "/model ";
+/// How long a completion waits for the server.
+const PATIENCE: Duration = Duration::from_millis(800);
+
 /// The little that is needed to answer on the side, refreshed between turns.
 pub struct Side {
     events: Events,
     store: Option<Store>,
     shelf: Shelf,
-    models: Vec<String>,
+    client: wisp_ollama::Client,
+    models: Arc<Mutex<Vec<String>>>,
 }
 
 impl Side {
@@ -24,7 +33,8 @@ impl Side {
             events: conversation.events.clone(),
             store: None,
             shelf: Shelf::new(conversation.paths.home()),
-            models: Vec::new(),
+            client: conversation.server(),
+            models: Arc::default(),
         };
         side.refresh(conversation);
         side
@@ -35,9 +45,30 @@ impl Side {
         if let wisp_tools::Keep::In(store) = &conversation.registry.services().keep {
             self.store = Some(store.clone());
         }
-        if self.models.is_empty() {
-            self.models.push(conversation.model.name.clone());
+    }
+
+    /// Completes a line. The server's models are asked for beside everything else: a turn may be under way.
+    fn complete(&self, id: &str, text: &str, cursor: usize) {
+        let (events, known, client) = (self.events.clone(), self.models.clone(), self.client.clone());
+        let needs_models = text.starts_with(MODEL);
+        let (id, text) = (id.to_owned(), text.to_owned());
+        let send = move |models: &[String]| {
+            let (from, candidates) = slash::complete(&text, cursor, models);
+            events.send(Event::Completions { id, from, candidates });
+        };
+        if !needs_models {
+            send(&[]);
+            return;
         }
+        tokio::spawn(async move {
+            let listed = tokio::time::timeout(PATIENCE, client.tags()).await;
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            // A server that does not answer at once is taken to have what it had.
+            if let Ok(Ok(listed)) = listed {
+                *known = listed.into_iter().map(|m| m.name).collect();
+            }
+            send(&known);
+        });
     }
 
     /// Answers what can be answered without the conversation.
@@ -66,14 +97,7 @@ impl Side {
                 let view = views::digest(&self.shelf, id);
                 self.events.send(Event::View(view));
             }
-            Command::Complete { id, text, cursor } => {
-                let (from, candidates) = slash::complete(text, *cursor, &self.models);
-                self.events.send(Event::Completions {
-                    id: id.clone(),
-                    from,
-                    candidates,
-                });
-            }
+            Command::Complete { id, text, cursor } => self.complete(id, text, *cursor),
             _ => {}
         }
     }

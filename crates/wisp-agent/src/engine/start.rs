@@ -1,7 +1,8 @@
 //! The beginning of a conversation: which model, asked of the person where that is open, and the banner.
 
-use wisp_ollama::{Error, Model as Listed};
+use wisp_ollama::{Error, Model as Listed, same_model};
 
+use super::consent::consent;
 use super::desk::Asker;
 use crate::conversation::Conversation;
 use crate::events::Events;
@@ -28,10 +29,10 @@ async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) ->
         return without_server(ground, events, error).await;
     }
     if let Some(name) = named {
-        return opened(ground, &name).await;
+        return opened(ground, &name, events, person).await;
     }
     if let Some(name) = ground.config.model() {
-        match opened(ground, &name).await {
+        match opened(ground, &name, events, person).await {
             Err(OpenError::Model(error)) if ground.setup.demo => {
                 events.note(
                     NoteLevel::Warning,
@@ -59,8 +60,18 @@ async fn without_server(ground: &Ground, events: &Events, error: Error) -> Resul
     demo().await
 }
 
-async fn opened(ground: &Ground, name: &str) -> Result<Chosen, OpenError> {
+async fn opened(
+    ground: &Ground,
+    name: &str,
+    events: &Events,
+    person: Option<&Asker>,
+) -> Result<Chosen, OpenError> {
+    let disabled = ground.config.disabled_models();
+    if disabled.iter().any(|d| same_model(d, name)) {
+        return Err(OpenError::Disabled(name.to_owned()));
+    }
     let model = Model::open(ground.client.clone(), name, ground.preferences.clone()).await?;
+    consent(&model, ground.setup.yes, person, events).await?;
     Ok(Chosen { model, demo: None })
 }
 
@@ -68,7 +79,7 @@ async fn opened(ground: &Ground, name: &str) -> Result<Chosen, OpenError> {
 async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Result<Chosen, OpenError> {
     let hidden = ground.config.disabled_models();
     let mut listed = ground.client.tags().await?;
-    listed.retain(|m| !hidden.contains(&m.name));
+    listed.retain(|m| !hidden.iter().any(|h| same_model(h, &m.name)));
     let usable = usable(ground, listed).await;
     let names: Vec<&str> = usable.iter().map(|m| m.name.as_str()).collect();
     let Some(person) = person else {
@@ -93,7 +104,7 @@ async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Re
         .choose(choice)
         .await
         .ok_or_else(|| OpenError::NoModel(format!("; installed are {}", names.join(", "))))?;
-    let chosen = opened(ground, &name).await?;
+    let chosen = opened(ground, &name, events, Some(person)).await?;
     match ground.config.set("model", &name) {
         Ok(_) => events.note(
             NoteLevel::Info,

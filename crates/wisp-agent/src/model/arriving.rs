@@ -110,7 +110,11 @@ impl<'a> Arriving<'a> {
     /// What the splitter still held. A block the prompt opened and a finished reply never closed was no thinking.
     fn rest(&mut self) -> Split {
         let mut rest = self.splitter.finish();
-        let stopped = self.reply.done.as_ref().is_some_and(|d| d.reason == DoneReason::Stop);
+        let stopped = self
+            .reply
+            .done
+            .as_ref()
+            .is_some_and(|d| d.reason == DoneReason::Stop);
         let silent = self.reply.content.is_empty() && self.reply.tool_calls.is_empty();
         if self.opened && stopped && silent && rest.content.is_empty() {
             rest.content = std::mem::take(&mut self.reply.thinking) + &rest.thinking;
@@ -183,7 +187,11 @@ mod tests {
 
     #[test]
     fn a_call_written_as_text_is_never_shown_and_becomes_a_call() {
-        let lines = [content("{\"name\": \"list_dir\","), content(" \"arguments\": {\"path\": \"src\"}}"), end()];
+        let lines = [
+            content("{\"name\": \"list_dir\","),
+            content(" \"arguments\": {\"path\": \"src\"}}"),
+            end(),
+        ];
         let (shown, arrived) = play(false, &tools(), &lines);
         assert_eq!(said(&shown), "");
         assert!(arrived.recovered);
@@ -210,25 +218,41 @@ mod tests {
 
     #[test]
     fn a_block_of_thinking_never_lands_in_content() {
-        let lines = [content("<thi"), content("nk>hm"), content("m</think>\n\nYes."), end()];
+        let lines = [
+            content("<thi"),
+            content("nk>hm"),
+            content("m</think>\n\nYes."),
+            end(),
+        ];
         let (shown, arrived) = play(false, &tools(), &lines);
-        assert_eq!((arrived.reply.thinking.as_str(), arrived.reply.content.as_str()), ("hmm", "Yes."));
+        assert_eq!(
+            (arrived.reply.thinking.as_str(), arrived.reply.content.as_str()),
+            ("hmm", "Yes.")
+        );
         assert_eq!(said(&shown), "Yes.");
     }
 
     #[test]
     fn a_block_the_prompt_opened_is_thinking_only_when_it_is_closed() {
         let (_, closed) = play(true, &[], &[content("so</think>yes"), end()]);
-        assert_eq!((closed.reply.thinking.as_str(), closed.reply.content.as_str()), ("so", "yes"));
+        assert_eq!(
+            (closed.reply.thinking.as_str(), closed.reply.content.as_str()),
+            ("so", "yes")
+        );
         let (_, never) = play(true, &[], &[content("plain "), content("text"), end()]);
-        assert_eq!((never.reply.thinking.as_str(), never.reply.content.as_str()), ("", "plain text"));
+        assert_eq!(
+            (never.reply.thinking.as_str(), never.reply.content.as_str()),
+            ("", "plain text")
+        );
     }
 
     #[test]
     fn what_had_arrived_of_a_broken_reply_is_kept_with_its_text() {
         let tools = tools();
         let mut arriving = Arriving::new(false, &tools);
-        arriving.take(&content("{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}"));
+        arriving.take(&content(
+            "{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}",
+        ));
         let partial = arriving.partial();
         assert!(partial.tool_calls.is_empty());
         assert!(partial.content.starts_with("{\"name\""));

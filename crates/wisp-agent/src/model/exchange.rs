@@ -46,14 +46,14 @@ pub struct Failed {
     /// Why.
     pub failure: Failure,
     /// What had arrived.
-    pub partial: Reply,
+    pub partial: Box<Reply>,
 }
 
 impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
         Self {
             failure,
-            partial: Reply::default(),
+            partial: Box::default(),
         }
     }
 }
@@ -138,14 +138,14 @@ impl Streaming<'_> {
         match not_a_reply(&arrived.reply) {
             Some(failure) => Err(Failed {
                 failure,
-                partial: arrived.reply,
+                partial: Box::new(arrived.reply),
             }),
             None => Ok(Exchanged::Whole(arrived)),
         }
     }
 
     fn failed(self, failure: Failure) -> Failed {
-        let partial = self.arriving.partial();
+        let partial = Box::new(self.arriving.partial());
         Failed { failure, partial }
     }
 
@@ -176,6 +176,7 @@ impl Streaming<'_> {
             return;
         }
         self.state = State::Hidden;
-        self.doing.say("the model is silent: writing a tool call, as it seems");
+        self.doing
+            .say("the model is silent: writing a tool call, as it seems");
     }
 }

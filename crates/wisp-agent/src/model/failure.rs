@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use wisp_ollama::{DoneReason, Error, Reply, Remedy};
+use wisp_ollama::{DoneReason, Error, Remedy, Reply};
 
 /// Why an exchange came to nothing. Nothing may be executed from what had arrived.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,9 @@ impl Failure {
         let fixed = match self {
             Self::Server(error) => return error.hint(),
             Self::Repeats => "ask in other words, or choose another model with /model",
-            Self::NoReply(_) => "another program may be loading and unloading models on this server: see `ollama ps`",
+            Self::NoReply(_) => {
+                "another program may be loading and unloading models on this server: see `ollama ps`"
+            }
             Self::Hangs(_) => "unload the model with `ollama stop`, or update Ollama to 0.32.15 or later",
         };
         Some(fixed.to_owned())

@@ -13,8 +13,8 @@ pub mod waits;
 use wisp_context::message::Request;
 use wisp_ollama::window::{Choice, Memory, choose, num_predict};
 use wisp_ollama::{
-    ChatRequest, Client, Error, Feature, KeepAlive, Loaded, Options, Quirk, ServerVersion, Show, Think, Tools, adapt,
-    same_model,
+    ChatRequest, Client, Error, Feature, KeepAlive, Loaded, Options, Quirk, ServerVersion, Show, Think,
+    Tools, adapt, same_model,
 };
 
 /// The most tokens a reply is given when the window leaves more.
@@ -44,6 +44,17 @@ pub struct Preferences {
     pub keep_alive: Option<KeepAlive>,
 }
 
+/// What was last heard of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// It is not in the server's memory, as far as is known.
+    Nothing,
+    /// It is in the server's memory.
+    Loaded,
+    /// It has replied, and its loaded window was looked at.
+    Replied,
+}
+
 /// A model that is ready to be talked to.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -61,10 +72,8 @@ pub struct Model {
     pub tools: bool,
     /// Whether it is the built-in demo model.
     pub demo: bool,
-    /// Whether it was in the server's memory when it was last heard of.
-    pub warm: bool,
-    /// Whether it has replied, so that its loaded window was looked at.
-    pub seen: bool,
+    /// What was last heard of it.
+    pub heard: Heard,
     preferences: Preferences,
 }
 
@@ -87,8 +96,7 @@ impl Model {
             window,
             tools,
             demo: false,
-            warm,
-            seen: false,
+            heard: if warm { Heard::Loaded } else { Heard::Nothing },
             preferences,
         })
     }

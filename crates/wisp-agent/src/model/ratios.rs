@@ -71,7 +71,10 @@ mod tests {
         let ratios = Ratios::at(home.path().join("estimates.json"));
         let mut estimator = ratios.estimator("small");
         ratios.keep("small", &estimator);
-        assert!(!home.path().join("estimates.json").exists(), "nothing was learned yet");
+        assert!(
+            !home.path().join("estimates.json").exists(),
+            "nothing was learned yet"
+        );
         estimator.report(3000, 1000);
         ratios.keep("small", &estimator);
         assert!((ratios.estimator("small").ratio() - 3.0).abs() < 0.001);

@@ -59,15 +59,21 @@ mod tests {
         assert!(finds(&line.repeat((STRETCH + 2 * EVERY) / line.len() + 1)));
         assert!(!finds(&line.repeat(STRETCH / line.len() - 1)));
         assert!(finds(&"x".repeat(STRETCH + EVERY)));
-        let longest: String = (0..PERIOD).map(|i| char::from(b'a' + u8::try_from(i % 26).unwrap_or(0))).collect();
+        let longest: String = (0..PERIOD)
+            .map(|i| char::from(b'a' + u8::try_from(i % 26).unwrap_or(0)))
+            .collect();
         assert!(finds(&longest.repeat(40)));
     }
 
     #[test]
     fn lists_and_tables_are_not_repetition() {
-        let numbered: String = (0..2000).map(|n| format!("{n}. the same words each time\n")).collect();
-        assert!(!finds(&numbered));
-        let rulers: String = (0..400).map(|n| format!("{}\nrow {n}\n", "-".repeat(200))).collect();
-        assert!(!finds(&rulers));
+        let numbered: Vec<String> = (0..2000)
+            .map(|n| format!("{n}. the same words each time\n"))
+            .collect();
+        assert!(!finds(&numbered.concat()));
+        let rulers: Vec<String> = (0..400)
+            .map(|n| format!("{}\nrow {n}\n", "-".repeat(200)))
+            .collect();
+        assert!(!finds(&rulers.concat()));
     }
 }

@@ -2,11 +2,14 @@
 
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
+use wisp_ollama::same_model;
 
 use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
+use crate::engine::consent::consent;
 use crate::model::Model;
+use crate::open::OpenError;
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
 pub(super) async fn model(conversation: &mut Conversation, rest: &str, scene: &Scene<'_>) -> Next {
@@ -16,7 +19,7 @@ pub(super) async fn model(conversation: &mut Conversation, rest: &str, scene: &S
         Some(rest.to_owned())
     };
     let Some(named) = named else { return Next::Go };
-    match Model::open(conversation.server(), &named, conversation.preferences.clone()).await {
+    match opened(conversation, &named, scene).await {
         Ok(model) => switch(conversation, model),
         Err(e) => {
             let hint = e
@@ -27,6 +30,17 @@ pub(super) async fn model(conversation: &mut Conversation, rest: &str, scene: &S
         }
     }
     Next::Go
+}
+
+/// Another model, when it is not disabled and the person agrees to where it runs.
+async fn opened(conversation: &Conversation, name: &str, scene: &Scene<'_>) -> Result<Model, OpenError> {
+    let disabled = conversation.config.disabled_models();
+    if disabled.iter().any(|d| same_model(d, name)) {
+        return Err(OpenError::Disabled(name.to_owned()));
+    }
+    let model = Model::open(conversation.server(), name, conversation.preferences.clone()).await?;
+    consent(&model, false, Some(scene.person), &conversation.events).await?;
+    Ok(model)
 }
 
 /// Says which model answers, and lets the person choose another where the face can.
@@ -85,7 +99,7 @@ pub(super) async fn models(conversation: &mut Conversation, _: &str, _: &Scene<'
         }
         Ok(models) => {
             for model in models {
-                let mark = if wisp_ollama::same_model(&model.name, &conversation.model.name) {
+                let mark = if same_model(&model.name, &conversation.model.name) {
                     "*"
                 } else {
                     " "

@@ -1,7 +1,8 @@
 //! Asking again: what a retry changes, when there is one, and what the person is told. Nothing was executed from the
 //! reply that failed.
 
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::json;
 use wisp_audit::Kind;
@@ -19,26 +20,44 @@ const CHANGES: u32 = 2;
 /// How long the server is given to unload a model that hangs.
 const UNLOADING: Duration = Duration::from_secs(10);
 
+/// What is done at most once for one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Once {
+    /// `think` is left out.
+    WithoutThink,
+    /// `tools` are left out.
+    WithoutTools,
+    /// The model was told that its reply was empty.
+    Nudged,
+    /// The model is asked not to think.
+    ThinkOff,
+    /// The model was unloaded because it hung.
+    Unloaded,
+    /// The request before may have left the server hanging.
+    MayHang,
+}
+
 /// What retries change about the requests of one step.
 #[derive(Debug, Default, Clone)]
 pub struct Changes {
     seed: Option<i64>,
-    without_think: bool,
-    without_tools: bool,
+    done: BTreeSet<Once>,
     /// A note of wisp's to the model, in this request only.
     note: Option<String>,
-    nudged: bool,
-    think_off: bool,
-    unloaded: bool,
-    /// Whether the request before may have left the server hanging.
-    pub may_hang: bool,
     tries: u32,
+    /// How long the last exchange took.
+    pub waited: Duration,
 }
 
 impl Changes {
     /// Whether tools are left out.
     pub fn without_tools(&self) -> bool {
-        self.without_tools
+        self.done.contains(&Once::WithoutTools)
+    }
+
+    /// Whether the request before may have left the server hanging.
+    pub fn may_hang(&self) -> bool {
+        self.done.contains(&Once::MayHang)
     }
 
     /// Bytes of the note, 0 without one.
@@ -48,10 +67,10 @@ impl Changes {
 
     /// Changes a request that is about to be sent.
     pub fn apply(&self, request: &mut ChatRequest, off: Option<Think>) {
-        if self.without_think {
+        if self.done.contains(&Once::WithoutThink) {
             request.think = None;
         }
-        if self.think_off {
+        if self.done.contains(&Once::ThinkOff) {
             request.think = off;
         }
         request.options.seed = self.seed;
@@ -75,7 +94,6 @@ impl Conversation {
         changes: &mut Changes,
         turn: &Turn<'_>,
         progress: &mut Progress,
-        began: Instant,
     ) -> Result<(), TurnError> {
         let Failed { failure, partial } = failed;
         let remedy = failure.remedy();
@@ -89,7 +107,10 @@ impl Conversation {
             "reason": format!("{remedy:?}").to_lowercase(), "waitSeconds": pause.as_secs(),
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
-        let text = format!("{failure}; trying again after {:.0} s", began.elapsed().as_secs_f64());
+        let text = format!(
+            "{failure}; trying again after {:.0} s",
+            changes.waited.as_secs_f64()
+        );
         self.events.note(NoteLevel::Warning, text);
         if !pause.is_zero() {
             turn.doing.say("waiting to try again");
@@ -110,17 +131,15 @@ impl Conversation {
     ) -> Result<Option<Duration>, TurnError> {
         let now = Some(Duration::ZERO);
         Ok(match failure.remedy() {
-            Remedy::Stop => None,
             Remedy::Wait => self.waits.busy.get(changes.tries as usize).copied(),
             Remedy::Once => (changes.tries == 0).then_some(self.waits.pause),
             Remedy::Change => self.changed(failure, changes).await.then_some(Duration::ZERO),
-            Remedy::WithoutThink if !changes.without_think => {
-                changes.without_think = true;
+            Remedy::WithoutThink if changes.done.insert(Once::WithoutThink) => {
                 self.model.forget_thinking();
                 now
             }
-            Remedy::WithoutTools if !changes.without_tools => {
-                self.go_without_tools(changes);
+            Remedy::WithoutTools if changes.done.insert(Once::WithoutTools) => {
+                self.go_without_tools();
                 now
             }
             Remedy::Condense if !progress.condensed => {
@@ -129,7 +148,7 @@ impl Conversation {
                 self.overflowed(failure, progress.number)?;
                 now
             }
-            Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
+            Remedy::Stop | Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
         })
     }
 
@@ -137,24 +156,28 @@ impl Conversation {
     /// server that hangs over it is freed once by unloading the model.
     async fn changed(&self, failure: &Failure, changes: &mut Changes) -> bool {
         if matches!(failure, Failure::Hangs(_)) {
-            if std::mem::replace(&mut changes.unloaded, true) {
+            if !changes.done.insert(Once::Unloaded) {
                 return false;
             }
-            let unload = self.model.client.load(&self.model.name, None, Some(KeepAlive::Seconds(0)));
+            let unload = self
+                .model
+                .client
+                .load(&self.model.name, None, Some(KeepAlive::Seconds(0)));
             let _ = tokio::time::timeout(UNLOADING, unload).await;
         } else if changes.tries >= CHANGES {
             return false;
         }
         changes.seed = Some(i64::from(changes.tries) + 1);
-        changes.may_hang = self.model.version.has(Quirk::RetryMayHang);
+        if self.model.version.has(Quirk::RetryMayHang) {
+            changes.done.insert(Once::MayHang);
+        }
         if let Some(note) = corrective(failure) {
             changes.note = Some(note);
         }
         true
     }
 
-    fn go_without_tools(&mut self, changes: &mut Changes) {
-        changes.without_tools = true;
+    fn go_without_tools(&mut self) {
         self.tools = None;
         self.estimator.set_tool_bytes(0);
         let text = format!(
@@ -166,7 +189,12 @@ impl Conversation {
 
     /// The server refused the request as too long: learns from it and makes room.
     fn overflowed(&mut self, failure: &Failure, number: u64) -> Result<(), TurnError> {
-        let Failure::Server(Error::ContextOverflow { prompt_tokens, window, .. }) = failure else {
+        let Failure::Server(Error::ContextOverflow {
+            prompt_tokens,
+            window,
+            ..
+        }) = failure
+        else {
             return Ok(());
         };
         let bytes = self.record.compose().bytes();
@@ -188,18 +216,25 @@ impl Conversation {
     ) -> Result<(), TurnError> {
         let only_thought = !reply.thinking.is_empty();
         // A reply that ran out of room while thinking would only do so again.
-        let ran_out = only_thought && reply.done.as_ref().is_some_and(|d| d.reason == wisp_ollama::DoneReason::Length);
+        let ran_out = only_thought
+            && reply
+                .done
+                .as_ref()
+                .is_some_and(|d| d.reason == wisp_ollama::DoneReason::Length);
         let can_turn_off = self.model.think(Think::Off).is_some()
             && (only_thought || self.model.show.can("thinking") == Some(true));
-        let how = if !changes.nudged && !(ran_out && can_turn_off) {
-            changes.nudged = true;
+        let may_nudge = !(ran_out && can_turn_off);
+        let how = if may_nudge && changes.done.insert(Once::Nudged) {
             changes.note = Some(self.nudge());
             "asking once more"
-        } else if !changes.think_off && can_turn_off {
-            changes.think_off = true;
+        } else if can_turn_off && changes.done.insert(Once::ThinkOff) {
             "asking once more without thinking"
         } else {
-            let how = if only_thought { ": it only thought, and said nothing" } else { "" };
+            let how = if only_thought {
+                ": it only thought, and said nothing"
+            } else {
+                ""
+            };
             return Err(TurnError::Empty(how));
         };
         changes.tries += 1;
@@ -208,7 +243,10 @@ impl Conversation {
             "model": self.model.name, "attempt": changes.tries, "reason": "empty reply", "failure": how,
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
-        self.events.note(NoteLevel::Warning, format!("the model gave an empty reply; {how}"));
+        self.events.note(
+            NoteLevel::Warning,
+            format!("the model gave an empty reply; {how}"),
+        );
         Ok(())
     }
 

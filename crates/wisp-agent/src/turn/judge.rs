@@ -121,7 +121,8 @@ impl Conversation {
     /// instructions in sight are not run.
     fn shifted(&mut self, reply: &Reply, counts: Counts, progress: &mut Progress) -> Result<bool, TurnError> {
         let window = self.model.window.tokens;
-        let text = format!("the reply grew past the window of {window} tokens, and the model forgot its beginning");
+        let text =
+            format!("the reply grew past the window of {window} tokens, and the model forgot its beginning");
         if reply.tool_calls.is_empty() {
             self.events.note(NoteLevel::Warning, text);
             return Ok(false);
@@ -134,7 +135,12 @@ impl Conversation {
     }
 
     /// Makes room and says so, once a turn; the second time it is the turn's error.
-    fn once_more(&mut self, text: &str, error: TurnError, progress: &mut Progress) -> Result<bool, TurnError> {
+    fn once_more(
+        &mut self,
+        text: &str,
+        error: TurnError,
+        progress: &mut Progress,
+    ) -> Result<bool, TurnError> {
         if progress.condensed {
             return Err(error);
         }
@@ -142,7 +148,9 @@ impl Conversation {
         progress.grown_from = None;
         self.events.note(
             NoteLevel::Warning,
-            format!("{text}; nothing of it is used, and the model is asked again with a shorter conversation"),
+            format!(
+                "{text}; nothing of it is used, and the model is asked again with a shorter conversation"
+            ),
         );
         let details = json!({
             "model": self.model.name, "attempt": 1, "reason": "silent cut", "failure": error.to_string(),

@@ -14,7 +14,7 @@ use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
-use crate::model::{convert, most};
+use crate::model::{Heard, convert, most};
 
 /// Tokens left for the reply when a prompt is only bounded from above.
 const LEAST_REPLY: u64 = 256;
@@ -47,7 +47,10 @@ impl Conversation {
                     }
                 }
                 Ok(stopped) => return Ok(stopped),
-                Err(failed) => self.after(failed, &mut changes, turn, progress, began).await?,
+                Err(failed) => {
+                    changes.waited = began.elapsed();
+                    self.after(failed, &mut changes, turn, progress).await?;
+                }
             }
         }
     }
@@ -64,8 +67,8 @@ impl Conversation {
             request,
             offered: offered.as_deref().unwrap_or(&[] as &[ToolDefinition]),
             opens_thinking: self.model.opens_thinking(request),
-            warm: self.model.warm,
-            may_hang: changes.may_hang,
+            warm: self.model.heard != Heard::Nothing,
+            may_hang: changes.may_hang(),
             waits: &self.waits,
         };
         exchange(&ask, &turn.doing, &turn.stop).await
@@ -79,10 +82,9 @@ impl Conversation {
         changes: &mut Changes,
         progress: &mut Progress,
     ) -> Result<bool, TurnError> {
-        if !std::mem::replace(&mut self.model.seen, true) {
+        if std::mem::replace(&mut self.model.heard, Heard::Replied) != Heard::Replied {
             self.see_loaded_window().await;
         }
-        self.model.warm = true;
         let reply = &arrived.reply;
         if self.was_cut(sent, reply, progress)? {
             return Ok(false);
