@@ -287,25 +287,13 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     } = ground;
     let Chosen { model, demo } = chosen;
     let tools = selected(&setup.tools, &config, &model, &events)?;
-    let budget = ToolBudget::for_window(model.window.tokens).with_command_override(
-        config
-            .command_max_output_bytes()
-            .and_then(|b| usize::try_from(b).ok()),
+    let services = services(
+        &setup,
+        &paths,
+        &config,
+        (audit.clone(), keep),
+        model.window.tokens,
     );
-    let services = Services {
-        clock: setup.clock.clone(),
-        ids: setup.ids.clone(),
-        audit: audit.clone(),
-        keep,
-        budget,
-        directory: setup.directory.clone(),
-        home: paths.home().to_owned(),
-        env: setup.env.clone(),
-        options: ToolOptions {
-            command_timeout: config.command_timeout(),
-            output_ceiling: config.output_ceiling(),
-        },
-    };
     let registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
     let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
     let rules = Rules {
@@ -313,11 +301,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         ..Rules::default()
     };
     let record = ThreadRecord::new(instructions(&config), stamp).with_rules(rules);
-    let target = Target {
-        target: config.context_target(),
-        headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
-        ..Target::default()
-    };
+    let target = target(&config);
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
         events,
@@ -345,6 +329,42 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     conversation.set_tools();
     record_start(&conversation, &setup)?;
     Ok(conversation)
+}
+
+/// What the tools work with, for a window of so many tokens.
+fn services(
+    setup: &Setup,
+    paths: &Paths,
+    config: &Config,
+    (audit, keep): (AuditLog, Keep),
+    window: u64,
+) -> Services {
+    let command_bytes = config
+        .command_max_output_bytes()
+        .and_then(|b| usize::try_from(b).ok());
+    Services {
+        clock: setup.clock.clone(),
+        ids: setup.ids.clone(),
+        audit,
+        keep,
+        budget: ToolBudget::for_window(window).with_command_override(command_bytes),
+        directory: setup.directory.clone(),
+        home: paths.home().to_owned(),
+        env: setup.env.clone(),
+        options: ToolOptions {
+            command_timeout: config.command_timeout(),
+            output_ceiling: config.output_ceiling(),
+        },
+    }
+}
+
+/// The marks condensing works by.
+fn target(config: &Config) -> Target {
+    Target {
+        target: config.context_target(),
+        headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
+        ..Target::default()
+    }
 }
 
 /// wisp's own instructions, then the person's extension.
