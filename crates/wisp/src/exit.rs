@@ -1,6 +1,7 @@
 //! Exit codes, and what a person can do about an error.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -57,10 +58,21 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
     })
 }
 
-/// Ends the process after a signal, once the engine has ended what it runs or [`GRACE`] has passed.
+/// Set once a signal ends the process: nobody is asked for another line then.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal is ending the process.
+pub fn is_leaving() -> bool {
+    LEAVING.load(Ordering::SeqCst)
+}
+
+/// Ends the process after a signal, once the engine has ended what it runs or [`GRACE`] has passed. The terminal is
+/// put back last, when nobody draws on it any more.
 pub async fn now(commands: &UnboundedSender<Command>, code: i32) -> ! {
+    LEAVING.store(true, Ordering::SeqCst);
     let _ = commands.send(Command::Quit);
     let _ = tokio::time::timeout(GRACE, commands.closed()).await;
+    crate::terminal::restore();
     #[expect(
         clippy::exit,
         reason = "a signal ends the process from outside the main thread"

@@ -95,6 +95,7 @@ pub struct Assist {
     answers: mpsc::Receiver<Candidates>,
     palette: Palette,
     asked: std::cell::Cell<u64>,
+    panics: bool,
 }
 
 impl Assist {
@@ -109,7 +110,15 @@ impl Assist {
             answers,
             palette,
             asked: std::cell::Cell::new(0),
+            panics: false,
         }
+    }
+
+    /// The same, which panics while the terminal is in raw mode: `WISP_DEBUG_PANIC=prompt` proves that the terminal
+    /// is put back.
+    #[must_use]
+    pub fn panicking(self, panics: bool) -> Self {
+        Self { panics, ..self }
     }
 
     fn candidates(&self, text: &str, cursor: usize) -> Option<Candidates> {
@@ -171,6 +180,7 @@ impl Highlighter for Assist {
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> std::borrow::Cow<'b, str> {
+        assert!(!self.panics, "a panic was asked for");
         self.palette.paint(Role::Prompt, prompt).into()
     }
 

@@ -34,11 +34,12 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
     if interactive {
         terminal::remember();
     }
-    watch_signals(runtime, &handle.commands, interactive);
+    watch_signals(runtime, &handle.commands);
     let (events, answers) = part_completions(runtime, handle.events);
     let palette = screen.err.palette().clone();
     let animated = screen.animated();
-    let assist = Assist::new(handle.commands.clone(), answers, palette);
+    let panics = screen.env.get("WISP_DEBUG_PANIC") == Some("prompt");
+    let assist = Assist::new(handle.commands.clone(), answers, palette).panicking(panics);
     let editor = interactive.then(|| LineEditor::new(history, assist)).flatten();
     let env = screen.env.clone();
     let renderer = Renderer::new(screen.out, screen.err, animated);
@@ -65,7 +66,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
 }
 
 /// SIGTERM and SIGHUP put the terminal back and end wisp; Ctrl-C goes to the engine, which knows what runs.
-pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>, interactive: bool) {
+pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>) {
     use tokio::signal::unix::{SignalKind, signal};
     let commands = commands.clone();
     runtime.spawn(async move {
@@ -86,9 +87,6 @@ pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>, int
                     continue;
                 }
             };
-            if interactive {
-                terminal::restore();
-            }
             crate::exit::now(&commands, code).await;
         }
     });
@@ -139,6 +137,7 @@ impl Chat {
         loop {
             match self.draw_until_input() {
                 Pause::End(code) => return ExitCode::from(code),
+                Pause::Input if crate::exit::is_leaving() => std::thread::park(),
                 Pause::Input => {
                     let line = self.line();
                     self.send(line.map_or(Command::Quit, |text| Command::Message { text }));

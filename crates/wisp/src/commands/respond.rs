@@ -23,7 +23,7 @@ pub fn run(args: &Respond, env: Env) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(env, &ground.config.theme());
     let runtime = runtime()?;
     let handle = runtime.block_on(start(ground, Launch::default()))?;
-    crate::chat::watch_signals(runtime.handle(), &handle.commands, false);
+    crate::chat::watch_signals(runtime.handle(), &handle.commands);
     let animated = screen.animated();
     let renderer = Renderer::new(screen.out, screen.err, animated);
     let outcome = runtime.block_on(one_turn(handle, prompt, renderer, args.json));

@@ -1,0 +1,259 @@
+//! Plain chat on a real pseudo-terminal: the terminal is as it was after a signal and a panic, Ctrl-C stops a turn
+//! and keeps the chat, an idle chat uses no processor time.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tests start the binary on a terminal"
+)]
+
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::process::Child;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use ollama_sim::{Model, Reply};
+use pty_process::blocking::{Command, Pty, open};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Termios, tcgetattr};
+use wisp_tests::{Wisp, binary, runs, serve};
+
+/// wisp on a terminal of 80 by 24.
+struct Terminal {
+    child: Child,
+    input: std::fs::File,
+    output: mpsc::Receiver<Vec<u8>>,
+    seen: String,
+    before: Termios,
+    pty: std::os::fd::OwnedFd,
+}
+
+impl Terminal {
+    fn start(wisp: &Wisp, args: &[&str]) -> Self {
+        let (pty, pts) = open().unwrap();
+        pty.resize(pty_process::Size::new(24, 80)).unwrap();
+        let before = tcgetattr(&pty).unwrap();
+        let plain = wisp.command(args);
+        let mut command = Command::new(binary("wisp")).args(args).env_clear();
+        for (name, value) in plain.get_envs() {
+            if let Some(value) = value {
+                command = command.env(name, value);
+            }
+        }
+        command = command.env("TERM", "xterm-256color").current_dir(wisp.work());
+        let child = command.spawn(pts).unwrap();
+        let (to, output) = mpsc::channel();
+        let fd = duplicate(&pty);
+        let mut reading = std::fs::File::from(duplicate(&pty));
+        std::thread::spawn(move || {
+            let mut block = [0; 4096];
+            while let Ok(read @ 1..) = reading.read(&mut block) {
+                if to.send(block[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let input = std::fs::File::from(duplicate(&pty));
+        Self {
+            child,
+            input,
+            output,
+            seen: String::new(),
+            before,
+            pty: fd,
+        }
+    }
+
+    fn send(&mut self, keys: &str) {
+        self.input.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until `text` has been printed since the last wait.
+    fn wait_for(&mut self, text: &str) {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !self.seen.contains(text) {
+            let left = limit.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => panic!("{text:?} was not printed; this was: {}", self.seen),
+            }
+        }
+        let at = self.seen.find(text).unwrap() + text.len();
+        self.seen.drain(..at);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for the end and looks at the terminal.
+    fn end(&mut self) -> std::process::ExitStatus {
+        let limit = Instant::now() + Duration::from_secs(15);
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                let after = tcgetattr(&self.pty).unwrap();
+                assert_eq!(
+                    after.local_modes, self.before.local_modes,
+                    "echo and line editing are back"
+                );
+                assert_eq!(after.input_modes, self.before.input_modes);
+                assert_eq!(after.output_modes, self.before.output_modes);
+                return status;
+            }
+            assert!(Instant::now() < limit, "wisp did not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn duplicate(pty: &Pty) -> std::os::fd::OwnedFd {
+    pty.as_fd().try_clone_to_owned().unwrap()
+}
+
+#[test]
+fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("approve at moderate");
+    terminal.wait_for("> ");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn sigterm_and_sighup_at_the_prompt_put_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+        let wisp = Wisp::new();
+        let mut terminal = Terminal::start(&wisp, &["chat"]);
+        terminal.wait_for("> ");
+        terminal.signal(signal);
+        assert_eq!(terminal.end().code(), Some(code));
+        let last = wisp.audit().pop().unwrap();
+        assert_eq!(last["kind"], "session.end", "the audit is closed");
+    }
+}
+
+#[test]
+fn sigterm_during_a_command_ends_the_command_too() {
+    let server = runs("echo $$ > pid; sleep 300");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat", "--yes"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("sleep 300");
+    let pid = wait_for_file(&wisp.work().join("pid"));
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.end().code(), Some(143));
+    assert!(
+        !std::path::Path::new(&format!("/proc/{pid}/cmdline")).exists(),
+        "the command is gone"
+    );
+}
+
+fn wait_for_file(path: &std::path::Path) -> String {
+    let limit = Instant::now() + Duration::from_secs(10);
+    loop {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => assert!(Instant::now() < limit, "{} did not appear", path.display()),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_panic_leaves_the_terminal_as_it_was_and_its_text_readable() {
+    let mut wisp = Wisp::new();
+    wisp.set("WISP_DEBUG_PANIC", "prompt");
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("a panic was asked for");
+    assert_ne!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn ctrl_c_stops_the_turn_and_keeps_the_chat_and_what_had_arrived() {
+    let server = runs("i=0; while :; do echo tick; sleep 0.1; done");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat", "--yes"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("run_command");
+    terminal.wait_for("running");
+    terminal.send("\x03");
+    terminal.wait_for("interrupted");
+    terminal.wait_for("--yes");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+    let events = wisp.audit();
+    let outcome = events.iter().find(|e| e["kind"] == "command.outcome").unwrap();
+    assert_eq!(outcome["details"]["cancelled"], true);
+    let result = events.iter().find(|e| e["kind"] == "tool.result").unwrap();
+    let told = result["details"]["output"].as_str().unwrap();
+    assert!(
+        told.starts_with("interrupted by the person") && told.contains("tick"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_pasted_block_is_one_message_and_is_sent_by_enter_alone() {
+    let server = serve(Model::new("sim"), |_| Reply::text("ok"));
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("\x1b[200~line 1\nline 2\nline 3\x1b[201~");
+    terminal.wait_for("line 3");
+    assert!(server.chats().is_empty(), "a paste sends nothing");
+    terminal.send("\r");
+    terminal.wait_for("ok");
+    let messages = server.chats()[0].json.as_ref().unwrap()["messages"].clone();
+    assert_eq!(messages[1]["content"], "line 1\nline 2\nline 3");
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[test]
+fn an_idle_chat_uses_no_processor_time() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    std::thread::sleep(Duration::from_millis(300));
+    let before = processor_ticks(terminal.child.id());
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(
+        processor_ticks(terminal.child.id()) - before,
+        0,
+        "ticks of a hundredth of a second"
+    );
+    terminal.send("\x04");
+    terminal.end();
+}
+
+/// User and system time of a process, in clock ticks.
+fn processor_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+#[test]
+fn escape_sequences_of_a_command_do_not_reach_the_terminal() {
+    let command = format!("cat {}", wisp_tests::quoted(&wisp_tests::case("97-escapes.bin")));
+    let server = runs(&command);
+    let mut wisp = Wisp::with(&server);
+    wisp.set("NO_COLOR", "1");
+    let ran = wisp.run(&["--yes", "go"], "");
+    assert!(
+        !ran.err.contains('\u{1b}') && !ran.err.contains('\u{7}') && !ran.err.contains('\u{9b}'),
+        "{:?}",
+        ran.err
+    );
+    assert!(ran.err.contains("STILL-HERE-01"), "{}", ran.err);
+}
