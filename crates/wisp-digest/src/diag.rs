@@ -174,9 +174,11 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
 pub(crate) fn check_at_end(message: &str) -> Option<&str> {
     let inside = message.trim_end().strip_suffix(']')?;
     let (_, name) = inside.rsplit_once('[')?;
-    let good = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_=+/.,:#".contains(&byte));
+    let good = !name.is_empty() && name.bytes().all(is_check_byte);
     good.then(|| name.trim_start_matches("-W"))
+}
+
+fn is_check_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/' | b'.' | b',' | b':' | b'#')
 }

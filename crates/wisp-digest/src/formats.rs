@@ -46,6 +46,7 @@ mod minitest;
 mod mocha;
 mod nextest;
 mod node;
+mod node_test;
 mod playwright;
 mod pycheck;
 mod tap;
@@ -76,6 +77,7 @@ pub static FORMATS: &[Format] = &[
     jest::FORMAT,
     vitest::FORMAT,
     playwright::FORMAT,
+    node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
     minitest::FORMAT,

@@ -52,7 +52,7 @@ impl Literals {
         else {
             return;
         };
-        let triple = u32::from_le_bytes([triple[0], triple[1], triple[2], 0]);
+        let triple = packed(triple);
         let hash = hash(triple);
         self.marks[hash] = true;
         let bucket = &mut self.buckets[hash % BUCKETS];
@@ -93,21 +93,28 @@ impl Literals {
 
     /// Tells of every literal until told to stop.
     fn scan(&self, bytes: &[u8], mut found: impl FnMut(u64, usize) -> bool) {
-        for (at, window) in bytes.windows(3).enumerate() {
-            let triple = u32::from_le_bytes([window[0], window[1], window[2], 0]);
-            let hash = hash(triple);
-            if self.marks[hash] {
-                let bits = self.at(bytes, at, triple);
-                if bits != 0 && found(bits, at) {
-                    return;
-                }
+        for (at, window) in bytes.windows(4).enumerate() {
+            // Four bytes are one load; the fourth is shifted out.
+            let four = window.first_chunk().map_or(0, |four| u32::from_be_bytes(*four));
+            if self.marks[hash(four >> 8)] && self.tell(bytes, at, &mut found) {
+                return;
             }
         }
+        if let Some(last) = bytes.len().checked_sub(3) {
+            self.tell(bytes, last, &mut found);
+        }
+    }
+
+    /// Looks closely at a place. True when told to stop.
+    fn tell(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(u64, usize) -> bool) -> bool {
+        let bits = self.at(bytes, at);
+        bits != 0 && found(bits, at)
     }
 
     /// The bits of the literals whose rarest three bytes stand at `at`.
     #[inline(never)]
-    fn at(&self, bytes: &[u8], at: usize, triple: u32) -> u64 {
+    fn at(&self, bytes: &[u8], at: usize) -> u64 {
+        let triple = packed(&bytes[at..at + 3]);
         let mut next = self.buckets[hash(triple) % BUCKETS];
         let mut bits = 0;
         while let Some(literal) = next.map(|index| &self.list[usize::from(index)]) {
@@ -122,6 +129,13 @@ impl Literals {
         }
         bits
     }
+}
+
+/// Three bytes in one number.
+fn packed(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(0, |packed, byte| packed << 8 | u32::from(*byte))
 }
 
 /// Three bytes to fourteen bits.

@@ -139,9 +139,13 @@ fn named(text: &str) -> Option<(&str, &str)> {
     let space = memchr::memchr(b' ', head);
     if let Some(end) = space {
         let first = &head[..end];
-        // `src/a.c:3:4:` is a place, not a label.
-        if first.ends_with(b":") && !first[..end - 1].last().is_some_and(u8::is_ascii_digit) {
-            return task(text, end);
+        if let [.., before, b':'] = first {
+            // `src/a.c:3:4:` is a place, not a label.
+            return if before.is_ascii_digit() {
+                None
+            } else {
+                task(text, end)
+            };
         }
         if memchr::memchr(b'/', first).is_some() || first == b"." {
             return script(text, end);

@@ -93,7 +93,7 @@ impl Finding {
     fn copy_key(&self) -> Option<u64> {
         match (&self.copy, &self.location) {
             (Some(copy), _) => Some(hash(copy)),
-            (None, Some(location)) => Some(hash(&(&self.title, location))),
+            (None, Some(location)) => Some(hash(&(self.title.as_str(), location))),
             (None, None) => None,
         }
     }
@@ -224,13 +224,30 @@ impl Report {
         }
     }
 
+    /// Whether further causes are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.failures.len() >= limits::FAILURES
+    }
+
+    /// A diagnostic when the list is full: counted unless it is a copy.
+    pub(crate) fn count_only(&mut self, title: &str, location: &Location, line: u64) {
+        let key = hash(&(title, location));
+        if let Some(earlier) = self.seen.get(&key).copied() {
+            return self.copy(earlier, line);
+        }
+        self.more += 1;
+        if self.seen.len() < limits::REMEMBERED {
+            self.seen.insert(key, None);
+        }
+    }
+
     fn place(&mut self, finding: Finding) -> Option<usize> {
         let cause = finding.cause.as_ref().map(|cause| hash(&(self.format, cause)));
         if let Some(index) = cause.and_then(|cause| self.causes.get(&cause).copied()) {
             self.join(index, finding);
             return Some(index);
         }
-        if self.failures.len() >= limits::FAILURES {
+        if self.is_full() {
             self.more += 1;
             return None;
         }

@@ -110,6 +110,14 @@ impl CFamily {
             report.warn(kind, Some(diagnostic.location.clone()), line);
             return Step::Lean;
         }
+        if report.is_full() {
+            report.count_only(
+                diagnostic.message.trim(),
+                used_at.as_ref().unwrap_or(&diagnostic.location),
+                line.number,
+            );
+            return Step::Lean;
+        }
         let cause = diag::missing_name(diagnostic.message);
         let finding = Finding::new(Kind::Compile, diagnostic.message, line).because(cause);
         self.open = Some(finding.at(used_at.unwrap_or_else(|| diagnostic.location.clone())));

@@ -26,7 +26,6 @@ pub(crate) const FORMAT: Format = Format {
         "could not compile dependency",
         "(.ex)",
         "==> ",
-        ".exs:",
     ],
     reader: || Box::<Mix>::default(),
 };
@@ -60,6 +59,7 @@ impl Reader for Mix {
         if let Some(name) = header(line) {
             self.close(report);
             self.running = true;
+            self.elixir = true;
             self.open = Some(Open::test(name, line));
             return Step::Hold;
         }
@@ -106,7 +106,7 @@ impl Mix {
             }
             return None;
         }
-        self.elixir |= line.text.contains("(.ex)") || line.text.contains(".exs:");
+        self.elixir |= line.text.starts_with("Compiling ") && line.text.contains("(.ex)");
         let starts =
             self.elixir && line.body().starts_with("warning: ") && line.indent() <= 4 && self.open.is_none();
         starts.then(|| {

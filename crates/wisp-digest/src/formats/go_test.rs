@@ -62,8 +62,10 @@ impl Reader for GoTest {
             return step;
         }
         if let Some(panic) = &mut self.panic {
-            panic.line(line);
-            return Step::Hold;
+            if panic.line(line) {
+                return Step::Hold;
+            }
+            self.end_panic(report);
         }
         if self.race.is_some() {
             return self.in_race(line, report);
@@ -181,7 +183,14 @@ impl GoTest {
     }
 
     fn end_panic(&mut self, report: &mut Report) {
-        let Some(panic) = self.panic.take() else { return };
+        let Some(panic) = self.panic.take() else {
+            return;
+        };
+        if !panic.is_real() {
+            let (number, text) = panic.claim();
+            report.unclaimed(&Line { number, text });
+            return;
+        }
         let test = self.tree.last_failed(self.current.as_deref());
         panic.report(test, &mut self.tree, report);
     }

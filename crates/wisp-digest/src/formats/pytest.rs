@@ -260,6 +260,9 @@ impl Open {
         if self.captured {
             return;
         }
+        if line.text == "E" && self.in_root {
+            return;
+        }
         if let Some(text) = line.text.strip_prefix("E ") {
             self.error_line(text.trim(), line);
             return;

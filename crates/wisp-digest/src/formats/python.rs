@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "Python 3.13",
     triggers: &[
         "Traceback (most recent call last)",
+        "Exception Group Traceback",
         "  File \"",
         "SyntaxError: ",
         "IndentationError: ",
@@ -33,6 +34,8 @@ struct Python {
 struct Chain {
     state: State,
     frame: Option<Location>,
+    /// Whether the lines have the margin of an exception group.
+    group: bool,
     /// Each exception: its line, its text, the frame it was raised in.
     exceptions: Vec<(u64, String, Option<Location>)>,
     count: u64,
@@ -52,10 +55,22 @@ enum State {
 impl Reader for Python {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(open) = &mut self.open {
-            match open.line(line) {
+            let step = if open.group {
+                open.member(line)
+            } else {
+                open.line(line)
+            };
+            match step {
                 Some(step) => return step,
                 None => self.close(report),
             }
+        }
+        if line.body().starts_with("+ Exception Group Traceback") {
+            self.open = Some(Chain {
+                group: true,
+                ..Chain::default()
+            });
+            return Step::Hold;
         }
         if line.body().starts_with("Traceback (most recent call last)") {
             self.open = Some(Chain::default());
@@ -96,6 +111,25 @@ impl Chain {
         Some(Step::Hold)
     }
 
+    /// A line of an exception group: what stands right of the margin.
+    fn member(&mut self, line: &Line<'_>) -> Option<Step> {
+        let body = line.body();
+        if body.starts_with("+-") || body.starts_with("+ Exception Group") {
+            return Some(Step::Hold);
+        }
+        let (margin, inside) = body.split_at(body.len().min(2));
+        if margin.trim_end() != "|" {
+            return None;
+        }
+        if !inside.starts_with("Traceback (most") {
+            self.in_frames(&Line {
+                number: line.number,
+                text: inside,
+            });
+        }
+        Some(Step::Hold)
+    }
+
     fn in_frames(&mut self, line: &Line<'_>) {
         if let Some(frame) = frame(line.body()) {
             self.frame = Some(frame);
@@ -109,6 +143,28 @@ impl Chain {
             }
             self.state = State::After;
         }
+    }
+}
+
+impl Chain {
+    /// A group is told by its first member; the others stand in the title.
+    fn group_finding(&self) -> Finding {
+        let (number, _, place) = &self.exceptions[1];
+        let members: Vec<&str> = self.exceptions[1..]
+            .iter()
+            .map(|(_, text, _)| text.as_str())
+            .collect();
+        let title = format!("{}: {}", self.exceptions[0].1, members.join("; "));
+        let mut finding = Finding::new(
+            Kind::Exception,
+            &title,
+            &Line {
+                number: *number,
+                text: members[0],
+            },
+        );
+        finding.location = place.clone().or_else(|| self.exceptions[0].2.clone());
+        finding.known_as(format!("traceback {number}"))
     }
 }
 
@@ -131,6 +187,9 @@ pub(super) fn frame(body: &str) -> Option<Location> {
 impl Python {
     fn close(&mut self, report: &mut Report) {
         let Some(chain) = self.open.take() else { return };
+        if chain.group && chain.exceptions.len() > 1 {
+            return report.fail(chain.group_finding());
+        }
         let Some((number, text, location)) = chain.exceptions.last().cloned() else {
             return;
         };

@@ -32,6 +32,7 @@ struct Open {
     indent: usize,
     yaml: bool,
     message: bool,
+    block: bool,
 }
 
 impl Reader for Tap {
@@ -96,6 +97,7 @@ impl Tap {
             indent,
             yaml: false,
             message: false,
+            block: false,
         });
     }
 
@@ -159,17 +161,29 @@ impl Open {
                 column: None,
             });
         }
+        self.said(body);
+        true
+    }
+
+    /// The message: after its key, or on the line after `error: |-`.
+    fn said(&mut self, body: &str) {
         let said = ["error: ", "message: "]
             .iter()
-            .find_map(|key| body.strip_prefix(key));
-        if let Some(said) = said
-            .map(|said| said.trim_matches(['\'', '"']))
-            .filter(|said| !self.message && said.len() > 2)
-        {
-            self.message = true;
-            let name = self.finding.subject.clone().unwrap_or_default();
-            self.finding.retitle(&format!("{name}: {said}"));
+            .find_map(|key| body.strip_prefix(key))
+            .map(|said| said.trim_matches(['\'', '"']));
+        let said = if std::mem::take(&mut self.block) {
+            Some(body)
+        } else {
+            said
+        };
+        match said {
+            Some("|-" | "|" | ">-") => self.block = true,
+            Some(said) if !self.message => {
+                self.message = true;
+                let name = self.finding.subject.clone().unwrap_or_default();
+                self.finding.retitle(&format!("{name}: {said}"));
+            }
+            _ => {}
         }
-        true
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Panic {
     finding: Finding,
     in_test: bool,
     frames: usize,
+    /// Whether a goroutine's trace has followed: a program may print the words itself.
+    traced: bool,
 }
 
 impl Panic {
@@ -36,11 +38,21 @@ impl Panic {
             finding,
             in_test,
             frames: 0,
+            traced: fatal,
         })
     }
 
-    /// A line of its trace.
-    pub(super) fn line(&mut self, line: &Line<'_>) {
+    /// A line of its trace. False when it turns out that there is none.
+    pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
+        let body = line.body();
+        self.traced |= body.starts_with("goroutine ");
+        if !self.traced {
+            return line.is_blank()
+                || body.starts_with("panic: ")
+                || body.starts_with("[signal ")
+                || body.starts_with("running tests:")
+                || line.text.starts_with('\t');
+        }
         if let Some(location) = frame(line) {
             self.frames += 1;
             if self.finding.location.is_none() {
@@ -50,6 +62,17 @@ impl Panic {
                 self.finding.quote(line);
             }
         }
+        true
+    }
+
+    /// The line that claimed to be a panic.
+    pub(super) fn claim(&self) -> (u64, &str) {
+        (self.finding.lines.first, &self.finding.title)
+    }
+
+    /// Whether it is one.
+    pub(super) fn is_real(&self) -> bool {
+        self.traced
     }
 
     /// The panic fails its test and ends its package.

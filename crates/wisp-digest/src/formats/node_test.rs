@@ -1,0 +1,151 @@
+//! Node's own test runner with its spec reporter.
+//!
+//! Written from Node 20 and 22. The tree names the tests; the list after `failing tests:` has each failure
+//! again with its place, and without the parents that failed because of it. Where the list is missing, the tree
+//! counts.
+
+use super::jest::own_frame;
+use crate::digest::{Kind, Location};
+use crate::limits;
+use crate::line::{Line, leading_number, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "node test",
+    tools: "node --test (spec reporter; for its TAP see tap)",
+    recognises: "failed tests with message and place, parents told from leaves, the counts",
+    version: "Node 22",
+    triggers: &["✖ ", "▶ ", "ℹ ", "failing tests:", "test at "],
+    reader: || Box::<NodeTest>::default(),
+};
+
+#[derive(Debug, Default)]
+struct NodeTest {
+    listing: bool,
+    place: Option<Location>,
+    open: Option<Open>,
+    /// Failures of the tree, until the list tells them better.
+    tree: Vec<Finding>,
+}
+
+#[derive(Debug)]
+struct Open {
+    finding: Finding,
+    name: String,
+    stated: bool,
+}
+
+impl Reader for NodeTest {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let body = line.body();
+        if body == "✖ failing tests:" {
+            self.close(report);
+            self.tree.clear();
+            self.listing = true;
+            return Step::Hold;
+        }
+        if let Some(rest) = body.strip_prefix("ℹ ") {
+            self.close(report);
+            return counted(rest, line, report);
+        }
+        if let Some(place) = body.strip_prefix("test at ").filter(|_| self.listing) {
+            self.close(report);
+            self.place = place_at_start(place).map(|(location, _)| location);
+            return Step::Hold;
+        }
+        self.test(body, line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+        for finding in std::mem::take(&mut self.tree) {
+            report.fail(finding);
+        }
+    }
+}
+
+/// `✖ inner fails (17.785342ms)`: the name.
+fn timed<'a>(body: &'a str, mark: &str) -> Option<&'a str> {
+    let (name, time) = body.strip_prefix(mark)?.rsplit_once(" (")?;
+    time.ends_with("ms)").then_some(name)
+}
+
+impl NodeTest {
+    fn test(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(name) = timed(body, "✖ ") {
+            self.close(report);
+            let mut finding = Finding::new(Kind::Test, &format!("{name} failed"), line).of(name);
+            finding.location = self.place.take();
+            finding.copy = Some(format!("node test {} {name}", line.number));
+            self.open = Some(Open {
+                finding,
+                name: name.to_owned(),
+                stated: false,
+            });
+            return Step::Lean;
+        }
+        if body.starts_with("▶ ") || timed(body, "✔ ").is_some() {
+            self.close(report);
+            return Step::Lean;
+        }
+        let Some(open) = &mut self.open else {
+            return if self.listing && line.is_blank() {
+                Step::Lean
+            } else {
+                Step::Pass
+            };
+        };
+        if line.is_blank() || line.indent() > 0 {
+            open.line(body, line);
+            return Step::Lean;
+        }
+        self.close(report);
+        Step::Pass
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        let Some(open) = self.open.take() else { return };
+        if self.listing {
+            report.fail(open.finding);
+        } else if open.stated && self.tree.len() < limits::PENDING {
+            self.tree.push(open.finding);
+        }
+    }
+}
+
+impl Open {
+    fn line(&mut self, body: &str, line: &Line<'_>) {
+        if body.is_empty() {
+            return;
+        }
+        if let Some(frame) = body.strip_prefix("at ") {
+            self.finding.location = self.finding.location.take().or_else(|| own_frame(frame));
+            return;
+        }
+        if !self.stated {
+            self.stated = true;
+            self.finding.lines = line.span();
+            self.finding.retitle(&format!("{}: {body}", self.name));
+        }
+        self.finding.quote(line);
+    }
+}
+
+/// `ℹ fail 3`.
+fn counted(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    let Some((name, number)) = rest.split_once(' ') else {
+        return Step::Take;
+    };
+    let known = ["tests", "pass", "fail", "cancelled", "skipped", "todo"].contains(&name);
+    if let Some((number, _)) = leading_number(number).filter(|_| known) {
+        report.tally("node test", &[(name, number)], line);
+        match (name, number) {
+            ("fail", 0) => report.succeeded(line),
+            ("fail", _) => report.failed(line),
+            _ => {}
+        }
+    }
+    Step::Take
+}
