@@ -17,16 +17,28 @@ const DELTAS: usize = 5000;
 const A_FRAME: usize = 80;
 
 fn main() -> io::Result<()> {
-    let size = Size { width: 120, height: 40 };
+    let size = Size {
+        width: 120,
+        height: 40,
+    };
     let bindings = Bindings::new(&BTreeMap::new()).map_err(io::Error::other)?;
     let palette = Palette::new("dark", Depth::True, &Env::default());
-    let mut app = App::new(Settings { palette, bindings, size, notify: false });
+    let mut app = App::new(Settings {
+        palette,
+        bindings,
+        size,
+        notify: false,
+    });
     let mut screen = Screen::new(Vec::new(), size, Reflow::Breaks);
     let mut times = Vec::new();
     for (at, chunk) in (0..DELTAS).collect::<Vec<_>>().chunks(A_FRAME).enumerate() {
         let began = Instant::now();
         for n in chunk {
-            let text = if n % 9 == 0 { "**word**\n" } else { "some `words` of a reply " };
+            let text = if n % 9 == 0 {
+                "**word**\n"
+            } else {
+                "some `words` of a reply "
+            };
             let now = Duration::from_millis(16 * at as u64);
             app.on(Input::Event(Box::new(Event::Delta { text: text.into() })), now);
         }
@@ -38,5 +50,11 @@ fn main() -> io::Result<()> {
     times.sort_unstable();
     let at = |percent: usize| times[(times.len() - 1) * percent / 100];
     let bytes = screen.out().len();
-    writeln!(io::stdout(), "frames {} · p50 {:?} · p99 {:?} · {bytes} bytes", times.len(), at(50), at(99))
+    writeln!(
+        io::stdout(),
+        "frames {} · p50 {:?} · p99 {:?} · {bytes} bytes",
+        times.len(),
+        at(50),
+        at(99)
+    )
 }

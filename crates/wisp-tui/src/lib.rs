@@ -44,6 +44,7 @@ mod looks;
 pub mod outside;
 pub mod panel;
 pub mod replay;
+mod row;
 pub mod run;
 pub mod screen;
 pub mod session;

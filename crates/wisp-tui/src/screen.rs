@@ -24,10 +24,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use ratatui::layout::{Position, Size};
-use ratatui::style::Style;
 use ratatui::text::Line;
 
-use crate::sgr::push_style;
+use crate::row::line_row;
 
 /// Whether the terminal breaks its rows anew when its width changes. Nearly all do; xterm and the Linux console cut
 /// them.
@@ -352,80 +351,4 @@ impl Rows {
         let (text, widths) = band.iter().map(line_row).unzip();
         Self { text, widths }
     }
-}
-
-/// A row as text, without its blank end, and the cells it takes.
-fn line_row(line: &Line<'_>) -> (String, u16) {
-    let mut row = RowText::default();
-    for span in &line.spans {
-        row.push(&span.content, line.style.patch(span.style));
-    }
-    (row.text, row.ends)
-}
-
-/// A row being written. Blanks are held until something follows them, so that no row ends in them.
-#[derive(Default)]
-struct RowText {
-    text: String,
-    held: String,
-    style: Option<Style>,
-    at: u16,
-    ends: u16,
-}
-
-impl RowText {
-    fn push(&mut self, text: &str, style: Style) {
-        let style = plain(style);
-        let solid = if is_bare(style) {
-            text.trim_end_matches(' ')
-        } else {
-            text
-        };
-        if !solid.is_empty() {
-            if !self.held.is_empty() {
-                self.set(Style::new());
-                let held = std::mem::take(&mut self.held);
-                self.text.push_str(&held);
-            }
-            self.set(style);
-            self.text.push_str(solid);
-            self.ends = self.at + cells(solid);
-        }
-        self.held.push_str(&text[solid.len()..]);
-        self.at += cells(text);
-    }
-
-    fn set(&mut self, style: Style) {
-        if self.style.unwrap_or_default() != style {
-            push_style(&mut self.text, style);
-            self.style = Some(style);
-        }
-    }
-}
-
-/// The style without what ratatui writes into every cell ("reset" colours).
-fn plain(style: Style) -> Style {
-    let colour = |colour| {
-        (colour != Some(ratatui::style::Color::Reset))
-            .then_some(colour)
-            .flatten()
-    };
-    Style {
-        fg: colour(style.fg),
-        bg: colour(style.bg),
-        underline_color: None,
-        add_modifier: style.add_modifier,
-        sub_modifier: ratatui::style::Modifier::empty(),
-    }
-}
-
-/// Whether a blank in this style looks like no cell at all.
-fn is_bare(style: Style) -> bool {
-    use ratatui::style::Modifier;
-    let seen = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
-    style.bg.is_none() && !style.add_modifier.intersects(seen)
-}
-
-fn cells(text: &str) -> u16 {
-    u16::try_from(wisp_term::width::cells(text)).unwrap_or(u16::MAX)
 }

@@ -1,7 +1,8 @@
 //! A terminal that breaks rows anew (tmux): what was said stands once each in its scrollback, whatever its window did
 //! meanwhile. Left out, with a word about it, where tmux is not installed.
 
-#![allow(clippy::format_push_string, 
+#![allow(
+    clippy::format_push_string,
     clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "a test starts programs"

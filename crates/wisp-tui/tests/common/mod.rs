@@ -1,7 +1,11 @@
 //! A face on a stage: inputs at moments that the test chooses, and the screen as text.
 
 #![allow(dead_code, reason = "each test binary uses a part of the stage")]
-#![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_push_string,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
