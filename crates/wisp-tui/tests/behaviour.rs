@@ -287,6 +287,30 @@ fn left_and_right_go_through_the_conversations_outputs() {
 }
 
 #[test]
+fn an_answer_that_comes_after_its_panel_was_closed_opens_nothing() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(result(OUTPUT_ID))
+        .press("ctrl-o esc")
+        .tell(page(OUTPUT_ID));
+    assert!(!stage.screen().contains("╭─"), "{}", stage.screen());
+    stage.press("ctrl-o").tell(page(OUTPUT_ID)).press("s q");
+    let digest = View {
+        kind: ViewKind::Digest,
+        turn: None,
+        text: "late".into(),
+        output: None,
+    };
+    stage.tell(Event::View(digest));
+    assert!(!stage.screen().contains("late"), "{}", stage.screen());
+    stage.tell(page(OUTPUT_ID));
+    assert!(
+        stage.screen().contains("output 1 of 1"),
+        "a page of a slash command opens one"
+    );
+}
+
+#[test]
 fn a_question_closes_the_panel() {
     let mut stage = Stage::ready(80, 24);
     stage

@@ -43,7 +43,7 @@ fn a_command_runs_and_its_output_is_paged_searched_and_read_to_its_end() {
             .any(|line| line.contains("┊ 37770 ") || line.contains("  37770 "))
     });
     program.write("s");
-    program.wait_for("digest");
+    program.wait_for("─ digest ─");
     program.write("sq");
     program.wait_until("the box", |screen| {
         !screen.contains("digest") && screen.contains("› ")

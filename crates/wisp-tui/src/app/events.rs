@@ -141,26 +141,35 @@ impl App {
     }
 
     fn view(&mut self, view: &View) {
-        let height = self.panel_height();
+        let (height, asked) = (self.panel_height(), self.was_asked_for(view));
         match (view.kind, &mut self.panel) {
-            (ViewKind::Output, Some(Panel::Output(panel))) => panel.take(view, height),
-            (ViewKind::Output, _) => self.open_output_of(view),
-            (ViewKind::Digest, Some(Panel::Output(panel))) => {
-                panel.digest = Some(TextPanel::markdown(
-                    About::Digest,
-                    "digest",
-                    &view.text,
-                    &self.looks,
-                ));
+            (ViewKind::Output, Some(Panel::Output(panel))) if asked => panel.take(view, height),
+            (ViewKind::Digest, Some(Panel::Output(panel))) if asked => {
+                let digest = TextPanel::markdown(About::Digest, "digest", &view.text, &self.looks);
+                panel.digest = Some(digest);
             }
+            (ViewKind::Output | ViewKind::Digest, _) if asked => {}
+            (ViewKind::Output, _) => self.open_output_of(view),
             (ViewKind::Digest, _) => self.open_text(About::Digest, "digest", &view.text),
             (ViewKind::Context, _) => {
-                let title = view.turn.map_or("the next request".to_owned(), |turn| {
-                    format!("the request of turn {turn}")
-                });
+                let of_turn = |turn| format!("the request of turn {turn}");
+                let title = view.turn.map_or("the next request".to_owned(), of_turn);
                 self.open_text(About::Context(view.turn), &title, &view.text);
             }
         }
+    }
+
+    /// Whether a panel asked for a view. Its panel may have been closed since; then nobody wants it any more.
+    fn was_asked_for(&mut self, view: &View) -> bool {
+        let at = match (view.kind, &view.output) {
+            (ViewKind::Output, Some(info)) => self
+                .asked
+                .iter()
+                .position(|(id, page)| *id == info.id && *page == Some(info.page)),
+            (ViewKind::Digest, _) => self.asked.iter().position(|(_, page)| page.is_none()),
+            _ => None,
+        };
+        at.map(|at| self.asked.remove(at)).is_some()
     }
 
     /// Something worth the person's notice: in the terminal when they are there, through it when not.

@@ -103,6 +103,8 @@ pub struct App {
     pub(crate) panel: Option<Panel>,
     pub(crate) full: bool,
     outputs: Vec<String>,
+    /// Pages the panel asked for, and digests (`None`), whose answers have not come.
+    asked: Vec<(String, Option<u64>)>,
     leave_until: Option<Duration>,
     turns: u64,
     requests: u64,
@@ -135,6 +137,7 @@ impl App {
             panel: None,
             full: false,
             outputs: Vec::new(),
+            asked: Vec::new(),
             leave_until: None,
             turns: 0,
             requests: 0,
@@ -227,6 +230,11 @@ impl App {
     }
 
     fn send(&mut self, command: Command) {
+        match &command {
+            Command::Output { id, page } => self.asked.push((id.clone(), Some(*page))),
+            Command::Digest { id } => self.asked.push((id.clone(), None)),
+            _ => {}
+        }
         self.effects.push(Effect::Send(command));
     }
 
