@@ -3,8 +3,7 @@
 use crate::digest::{Content, Digest, Failure, Kind, Outcome, Quote, Verdict};
 use crate::digester::Options;
 use crate::document::Documents;
-use crate::limits;
-use crate::report::{Orphan, Report};
+use crate::report::Report;
 use crate::templates::LogReader;
 use crate::unknown::Ends;
 
@@ -157,52 +156,26 @@ fn demote_exceptions(report: &mut Report, exit: Option<i32>) {
     }
 }
 
-/// A failure reported by lines that only report one, with none that states it: the first of them stands for
-/// it, and the lines before it are shown since the cause may be there.
+/// Lines that reported a failure which nothing stated. The first is all there is to know of it; those after it
+/// go under it, or under the last failure before them.
 fn promote_orphans(report: &mut Report) {
-    let orphans = std::mem::take(&mut report.orphans);
-    let mut waiting: Vec<(Option<usize>, usize)> = Vec::new();
-    for orphan in orphans {
-        let owner = waiting
-            .iter()
-            .find(|(section, _)| *section == orphan.section)
-            .map(|(_, at)| *at);
-        let owner = owner.or_else(|| {
-            report
-                .failures
-                .iter()
-                .position(|failure| failure.section == orphan.section)
-        });
-        if let Some(at) =
-            owner.or_else(|| (!report.failures.is_empty() && orphan.section.is_none()).then_some(0))
+    for orphan in std::mem::take(&mut report.orphans) {
+        let line = orphan.quote.line;
+        let before = |failure: &&mut Failure| {
+            (orphan.section.is_none() || failure.section == orphan.section) && failure.lines.first < line
+        };
+        match report
+            .failures
+            .iter_mut()
+            .filter(before)
+            .max_by_key(|failure| failure.lines.first)
         {
-            report.failures[at].cascade += 1;
-            crate::report::list(&mut report.failures[at].cascade_lines, orphan.quote.line);
-        } else {
-            waiting.push((orphan.section, report.failures.len()));
-            report.failures.push(unknown(orphan));
+            Some(failure) => {
+                failure.cascade += 1;
+                crate::report::list(&mut failure.cascade_lines, line);
+            }
+            None => report.unknown(orphan),
         }
-    }
-}
-
-fn unknown(orphan: Orphan) -> Failure {
-    let mut explain = orphan.context;
-    explain.truncate(limits::EXPLAIN);
-    Failure {
-        format: orphan.format,
-        kind: Kind::Unknown,
-        title: orphan.quote.text,
-        subject: None,
-        location: None,
-        lines: crate::digest::Span::line(orphan.quote.line),
-        explain,
-        diagnostics: 1,
-        related: Vec::new(),
-        copies: 0,
-        copy_lines: Vec::new(),
-        cascade: 0,
-        cascade_lines: Vec::new(),
-        section: orphan.section,
     }
 }
 

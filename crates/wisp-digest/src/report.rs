@@ -1,170 +1,16 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
-use std::sync::OnceLock;
+use std::collections::HashSet;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
+pub(crate) use crate::finding::Finding;
+use crate::hashing::{ByHash, hash};
 use crate::limits;
 use crate::line::{Line, cut};
 use crate::recent::Recent;
 use crate::unknown::Unknowns;
 use crate::warnings::WarningBook;
-
-/// A failure as a reader states it, before copies and causes are looked at.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub kind: Kind,
-    pub title: String,
-    pub subject: Option<String>,
-    pub location: Option<Location>,
-    pub lines: Span,
-    pub explain: Vec<Quote>,
-    /// Two findings of one cause have one key; none when the finding stands for itself.
-    pub cause: Option<String>,
-    /// Two prints of one finding have one key; by default its title and location.
-    pub copy: Option<String>,
-    /// Whether it goes under an earlier finding of its cause even when it comes first.
-    pub secondary: bool,
-}
-
-impl Finding {
-    /// A failure stated by this line.
-    pub(crate) fn new(kind: Kind, title: &str, line: &Line<'_>) -> Self {
-        Self {
-            kind,
-            title: cut(title.trim(), limits::TITLE).to_owned(),
-            subject: None,
-            location: None,
-            lines: line.span(),
-            explain: Vec::new(),
-            cause: None,
-            copy: None,
-            secondary: false,
-        }
-    }
-
-    /// Says it in other words, of at most [`limits::TITLE`] bytes.
-    pub(crate) fn retitle(&mut self, text: &str) {
-        cut(text.trim(), limits::TITLE).clone_into(&mut self.title);
-    }
-
-    /// Names where to look.
-    pub(crate) fn at(mut self, location: Location) -> Self {
-        self.location = Some(location);
-        self
-    }
-
-    /// Names the test, target or module that failed.
-    pub(crate) fn of(mut self, subject: &str) -> Self {
-        self.subject = Some(cut(subject, limits::TITLE).to_owned());
-        self
-    }
-
-    /// Gives the key of its cause.
-    pub(crate) fn because(mut self, cause: Option<String>) -> Self {
-        self.cause = cause;
-        self
-    }
-
-    /// Gives the key under which a copy is known.
-    pub(crate) fn known_as(mut self, copy: impl Into<String>) -> Self {
-        self.copy = Some(copy.into());
-        self
-    }
-
-    /// Adds an explaining line, and stretches the root lines over it.
-    pub(crate) fn add(&mut self, line: &Line<'_>) {
-        if line.is_blank() {
-            return;
-        }
-        self.lines.reach(line.number);
-        self.quote(line);
-    }
-
-    /// Adds an explaining line that is not among the root lines.
-    pub(crate) fn quote(&mut self, line: &Line<'_>) {
-        if self.explain.len() < limits::EXPLAIN && !line.is_blank() {
-            self.explain.push(line.quote());
-        }
-    }
-
-    fn copy_key(&self) -> Option<u64> {
-        match (&self.copy, &self.location) {
-            (Some(copy), _) => Some(hash(copy)),
-            (None, Some(location)) => Some(hash(&(self.title.as_str(), location))),
-            (None, None) => None,
-        }
-    }
-}
-
-/// A hash under a key drawn once for the process, so that no input can be made to collide.
-pub(crate) fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
-    static KEY: OnceLock<u64> = OnceLock::new();
-    let key = *KEY.get_or_init(|| RandomState::new().hash_one("wisp-digest"));
-    let mut hasher = Folding(key);
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Folds eight bytes at a time by a long multiplication.
-struct Folding(u64);
-
-impl Folding {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "both halves of the product are used"
-    )]
-    fn fold(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word) * 0x9E37_79B9_7F4A_7C15;
-        self.0 = (product as u64) ^ ((product >> 64) as u64);
-    }
-}
-
-impl Hasher for Folding {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.fold(u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        self.fold(u64::from_le_bytes(last));
-        self.fold(bytes.len() as u64);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.fold(value);
-    }
-}
-
-/// A map whose keys are hashes already, made by [`hash`] with a keyed function: no input can make them collide.
-pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<AsIs>>;
-
-/// Passes a hash on as it is.
-#[derive(Debug, Default)]
-pub(crate) struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
 
 /// A line that reports a failure stated elsewhere.
 #[derive(Debug, Clone)]
@@ -173,6 +19,8 @@ pub(crate) struct Orphan {
     pub context: Vec<Quote>,
     pub format: &'static str,
     pub section: Option<usize>,
+    /// Whether the failure may come after the line.
+    pub announces: bool,
 }
 
 /// The log's own words on how it ended, the last of each verdict.
@@ -201,7 +49,6 @@ pub(crate) struct Report {
     pub diff: Option<DiffShape>,
     pub formats: Vec<&'static str>,
     pub orphans: Vec<Orphan>,
-    pub orphan_count: u64,
     /// Lines that look like failures and that no reader accounted for.
     pub unknowns: Unknowns,
     seen: ByHash<Option<usize>>,
@@ -327,53 +174,68 @@ impl Report {
         self.failures.get_mut(index)
     }
 
-    /// A line that only reports that something failed. It goes under the newest failure of its section, or
-    /// waits for one.
+    /// A line that only reports that something failed before it. It goes under the newest failure of its
+    /// section; where there is none yet, it waits for one that began before it.
     pub(crate) fn cascade(&mut self, line: &Line<'_>) {
+        self.follow(line, false);
+    }
+
+    /// A line that reports a failure which may come after it.
+    pub(crate) fn announce(&mut self, line: &Line<'_>) {
+        self.follow(line, true);
+    }
+
+    fn follow(&mut self, line: &Line<'_>, announces: bool) {
         let section = self.section;
         let newest = self
             .failures
             .iter_mut()
             .rev()
-            .find(|failure| failure.section == section);
-        match newest {
-            Some(failure) => {
-                failure.cascade += 1;
-                list(&mut failure.cascade_lines, line.number);
-            }
-            None => self.orphan(line),
-        }
-    }
-
-    fn orphan(&mut self, line: &Line<'_>) {
-        self.orphan_count += 1;
-        if self.orphans.len() < limits::LISTED {
+            .find(|failure| section.is_none() || failure.section == section);
+        if let Some(failure) = newest {
+            failure.cascade += 1;
+            list(&mut failure.cascade_lines, line.number);
+        } else if self.orphans.len() < limits::LISTED {
             let context = self.recent.before(line.number);
             self.orphans.push(Orphan {
                 quote: line.quote(),
                 context,
                 format: self.format,
-                section: self.section,
+                section,
+                announces,
             });
         }
     }
 
-    /// Gives the new failure the lines that waited for one in its section.
+    /// A failure of which only the report is known: the lines before it may tell the cause.
+    pub(crate) fn unknown(&mut self, orphan: Orphan) {
+        if self.is_full() {
+            self.more += 1;
+            return;
+        }
+        let line = Line {
+            number: orphan.quote.line,
+            text: &orphan.quote.text,
+        };
+        let mut finding = Finding::new(Kind::Unknown, line.text, &line);
+        finding.explain = orphan.context;
+        let mut failure = self.failure(finding);
+        (failure.format, failure.section) = (orphan.format, orphan.section);
+        self.failures.push(failure);
+    }
+
+    /// Gives the new failure the lines that waited for one.
     fn adopt(&mut self, index: usize) {
         let failure = &mut self.failures[index];
-        let section = failure.section;
-        let before = self.orphans.len();
         self.orphans.retain(|orphan| {
-            let mine = orphan.section == section;
+            let mine = orphan.section == failure.section
+                && (orphan.announces || failure.lines.first <= orphan.quote.line);
             if mine {
                 failure.cascade += 1;
                 list(&mut failure.cascade_lines, orphan.quote.line);
             }
             !mine
         });
-        self.orphan_count = self
-            .orphan_count
-            .saturating_sub((before - self.orphans.len()) as u64);
     }
 
     /// A warning of a kind. A copy of an earlier one does not count.

@@ -8,12 +8,13 @@
 use serde::Serialize;
 
 use crate::digest::{Quote, Span};
+use crate::hashing::{ByHash, hash};
 use crate::level::{self, Severity};
 use crate::limits;
 use crate::line::{Line, cut};
 use crate::mask::mask;
 use crate::prefix::Parts;
-use crate::report::{ByHash, hash, list};
+use crate::report::list;
 
 /// Messages of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -86,7 +86,7 @@ fn error(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         return Step::Pass;
     };
     if message.contains(" failed: (") {
-        report.cascade(line);
+        report.announce(line);
     } else {
         report.fail(Finding::new(Kind::Configure, message.trim_start_matches([':', ' ']), line).at(location));
     }

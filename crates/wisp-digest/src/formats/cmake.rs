@@ -93,7 +93,7 @@ impl Cmake {
     fn ninja(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         if text.starts_with("FAILED: ") {
-            report.cascade(line);
+            report.announce(line);
             self.command = true;
             return Step::Hold;
         }

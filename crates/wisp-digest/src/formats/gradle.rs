@@ -73,7 +73,7 @@ impl Gradle {
         let text = line.text;
         if text.starts_with("> Task ") {
             if text.ends_with(" FAILED") {
-                report.cascade(line);
+                report.announce(line);
             }
             return Step::Take;
         }
@@ -83,7 +83,7 @@ impl Gradle {
         {
             self.end_wrong(report);
             report.failed(line);
-            report.cascade(line);
+            report.announce(line);
             return Step::Take;
         }
         if text.starts_with("BUILD SUCCESSFUL") {

@@ -92,7 +92,7 @@ impl Maven {
 
     fn test_header(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         if rest.starts_with("Tests run:") {
-            report.cascade(line);
+            report.announce(line);
             return Step::Take;
         }
         let name = rest
@@ -143,7 +143,7 @@ impl Maven {
         } else if rest == "BUILD FAILURE" {
             self.summary = false;
             report.failed(line);
-            report.cascade(line);
+            report.announce(line);
         } else if self.summary {
             module(rest, line, report);
         }

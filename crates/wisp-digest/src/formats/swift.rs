@@ -97,7 +97,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         || text.starts_with("The following build commands failed")
     {
         report.failed(line);
-        report.cascade(line);
+        report.announce(line);
         return Step::Take;
     }
     if text.starts_with("Build complete!") || text.contains("** BUILD SUCCEEDED **") {

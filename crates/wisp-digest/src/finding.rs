@@ -1,0 +1,94 @@
+//! A failure as a reader states it.
+
+use crate::digest::{Kind, Location, Quote, Span};
+use crate::hashing::hash;
+use crate::limits;
+use crate::line::{Line, cut};
+
+/// A failure as a reader states it, before copies and causes are looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub kind: Kind,
+    pub title: String,
+    pub subject: Option<String>,
+    pub location: Option<Location>,
+    pub lines: Span,
+    pub explain: Vec<Quote>,
+    /// Two findings of one cause have one key; none when the finding stands for itself.
+    pub cause: Option<String>,
+    /// Two prints of one finding have one key; by default its title and location.
+    pub copy: Option<String>,
+    /// Whether it goes under an earlier finding of its cause even when it comes first.
+    pub secondary: bool,
+}
+
+impl Finding {
+    /// A failure stated by this line.
+    pub(crate) fn new(kind: Kind, title: &str, line: &Line<'_>) -> Self {
+        Self {
+            kind,
+            title: cut(title.trim(), limits::TITLE).to_owned(),
+            subject: None,
+            location: None,
+            lines: line.span(),
+            explain: Vec::new(),
+            cause: None,
+            copy: None,
+            secondary: false,
+        }
+    }
+
+    /// Says it in other words, of at most [`limits::TITLE`] bytes.
+    pub(crate) fn retitle(&mut self, text: &str) {
+        cut(text.trim(), limits::TITLE).clone_into(&mut self.title);
+    }
+
+    /// Names where to look.
+    pub(crate) fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    /// Names the test, target or module that failed.
+    pub(crate) fn of(mut self, subject: &str) -> Self {
+        self.subject = Some(cut(subject, limits::TITLE).to_owned());
+        self
+    }
+
+    /// Gives the key of its cause.
+    pub(crate) fn because(mut self, cause: Option<String>) -> Self {
+        self.cause = cause;
+        self
+    }
+
+    /// Gives the key under which a copy is known.
+    pub(crate) fn known_as(mut self, copy: impl Into<String>) -> Self {
+        self.copy = Some(copy.into());
+        self
+    }
+
+    /// Adds an explaining line, and stretches the root lines over it.
+    pub(crate) fn add(&mut self, line: &Line<'_>) {
+        if line.is_blank() {
+            return;
+        }
+        self.lines.reach(line.number);
+        self.quote(line);
+    }
+
+    /// Adds an explaining line that is not among the root lines.
+    pub(crate) fn quote(&mut self, line: &Line<'_>) {
+        if self.explain.len() < limits::EXPLAIN && !line.is_blank() {
+            self.explain.push(line.quote());
+        }
+    }
+
+    /// The hash under which a copy is known.
+    pub(crate) fn copy_key(&self) -> Option<u64> {
+        match (&self.copy, &self.location) {
+            (Some(copy), _) => Some(hash(copy)),
+            (None, Some(location)) => Some(hash(&(self.title.as_str(), location))),
+            (None, None) => None,
+        }
+    }
+}
