@@ -13,6 +13,7 @@
 //! assert_eq!(event, r#"{"type":"delta","text":"Let me look."}"#);
 //! ```
 
+mod behind;
 mod cited;
 mod condense;
 mod conversation;
@@ -20,6 +21,7 @@ mod engine;
 mod events;
 mod git;
 pub mod model;
+mod offer;
 mod open;
 pub mod protocol;
 mod receipt;

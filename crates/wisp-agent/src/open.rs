@@ -13,14 +13,14 @@ use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
 use wisp_output::{Store, ToolBudget};
-use wisp_tools::{Asking, BuiltinOptions, Gatekeeper, Keep, Registry, Services, Tool, ToolOptions, builtin};
+use wisp_tools::{Asking, Gatekeeper, Keep, Registry, Services, ToolOptions};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
-use crate::protocol::NoteLevel;
+use crate::offer;
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -286,7 +286,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         client,
     } = ground;
     let Chosen { model, demo } = chosen;
-    let tools = selected(&setup.tools, &config, &model, &events)?;
+    let tools = offer::selected(&setup.tools, &config, &model, &events)?;
     let services = services(
         &setup,
         &paths,
@@ -294,7 +294,8 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         (audit.clone(), keep),
         model.window.tokens,
     );
-    let registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
+    let mut registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
+    registry.offer_memory(offer::memory(&setup.tools, &config, &model));
     let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
     let rules = Rules {
         memory: registry.has_memory(),
@@ -375,42 +376,6 @@ fn instructions(config: &Config) -> String {
         text.push_str(&extension);
     }
     text
-}
-
-fn selected(
-    selection: &Selection,
-    config: &Config,
-    model: &Model,
-    events: &Events,
-) -> Result<Vec<Box<dyn Tool>>, OpenError> {
-    let disabled = config.disabled_tools();
-    let mut tools = builtin(&BuiltinOptions {
-        command_timeout: config.command_timeout(),
-    });
-    tools.retain(|tool| !disabled.iter().any(|d| d == tool.descriptor().name));
-    match selection {
-        Selection::None => return Ok(Vec::new()),
-        Selection::All if !model.tools => {
-            let text = format!(
-                "{} cannot call tools, so it only talks; wisp models lists those that can",
-                model.name
-            );
-            events.note(NoteLevel::Warning, text);
-        }
-        Selection::All => {}
-        Selection::Named(_) if !model.tools => return Err(OpenError::NoTools(model.name.clone())),
-        Selection::Named(names) => {
-            let known: Vec<&str> = tools.iter().map(|t| t.descriptor().name).collect();
-            if let Some(name) = names.iter().find(|n| !known.contains(&n.as_str())) {
-                return Err(OpenError::UnknownTool {
-                    name: name.clone(),
-                    tools: known.join(", "),
-                });
-            }
-            tools.retain(|tool| names.iter().any(|n| n == tool.descriptor().name));
-        }
-    }
-    Ok(tools)
 }
 
 fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {

@@ -5,7 +5,7 @@ use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Status, Typed};
 use wisp_exec::Cancel;
-use wisp_tools::{Ending, Pending, Person, Scene};
+use wisp_tools::{Behind, Ending, Pending, Person, Scene};
 
 use crate::conversation::{Conversation, Shown};
 use crate::events::Doing;
@@ -27,7 +27,12 @@ pub async fn run(
     }
     doing.typed(format!("running {line}"), false);
     let turn = conversation.turn_number() + 1;
-    let scene = Scene { turn, person, cancel };
+    let scene = Scene {
+        turn,
+        person,
+        cancel,
+        behind: Behind::default(),
+    };
     let ran = conversation.registry.run_typed(line, &scene).await;
     doing.nothing();
     match ran {
@@ -64,6 +69,7 @@ fn finished(conversation: &mut Conversation, line: &str, pending: &Pending, turn
     remember(conversation, line, pending);
     // A refused command did not happen, so the model is not told of it.
     if pending.ending != Ending::Denied {
+        conversation.offer_memory_when_needed();
         tell(conversation, line, pending);
     }
 }

@@ -170,11 +170,7 @@ pub fn digest(shelf: &Shelf, id: &str) -> View {
 
 /// What matters in a stored output, read without a model.
 pub fn digest_of(kept: &Kept) -> Result<String, String> {
-    let exit = kept
-        .record
-        .exit
-        .as_deref()
-        .and_then(|e| e.rsplit(' ').next()?.parse().ok());
+    let exit = kept.record.exit.as_deref().and_then(wisp_tools::exit_status);
     let reader = wisp_output::content::Stretch::all(&kept.content);
     let options = wisp_digest::Options { exit };
     let digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;

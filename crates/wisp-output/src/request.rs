@@ -100,12 +100,14 @@ impl<R: From<Request>> Grammar<R> {
 }
 
 impl<R> Grammar<R> {
-    /// Adds a verb. One that is there already is replaced, so that a row can take over a verb and hand on what it
+    /// Adds a verb. One that is there already is replaced in its place, so that a row can take over a verb and hand on what it
     /// does not read itself.
     #[must_use]
     pub fn with(mut self, row: Row<R>) -> Self {
-        self.rows.retain(|known| known.verb != row.verb);
-        self.rows.push(row);
+        match self.rows.iter_mut().find(|known| known.verb == row.verb) {
+            Some(known) => *known = row,
+            None => self.rows.push(row),
+        }
         self
     }
 

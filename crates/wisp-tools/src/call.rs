@@ -11,6 +11,7 @@ use wisp_exec::Cancel;
 use wisp_host::{Clock, Env, IdSource};
 use wisp_output::{Store, ToolBudget};
 
+use crate::behind::Behind;
 use crate::gate::{Answer, Gatekeeper, Question};
 
 /// Where a conversation's outputs are kept.
@@ -84,6 +85,8 @@ pub struct Scene<'a> {
     pub person: &'a dyn Person,
     /// Pressed when the turn is stopped.
     pub cancel: &'a Cancel,
+    /// The record, the model and the state, where a tool may look at them.
+    pub behind: Behind<'a>,
 }
 
 /// One call under way.

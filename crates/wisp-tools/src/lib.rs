@@ -15,12 +15,14 @@
 //! ```
 
 pub mod arguments;
+pub mod behind;
 mod call;
 pub mod current_date;
 pub mod edit_file;
 pub mod files;
 mod gate;
 pub mod ledger;
+pub mod memory;
 pub mod read_file;
 mod registry;
 pub mod run_command;
@@ -28,15 +30,22 @@ mod tool;
 
 use std::time::Duration;
 
+pub use behind::Behind;
 pub use call::{Answering, Call, Keep, Person, Scene, Services, ToolOptions};
 pub use gate::{Answer, Asking, Gatekeeper, Question};
 pub use registry::{
-    Admitted, Finished, HeldRange, KeptRecord, NotRecorded, Pending, Registry, Request, cap_at_send, one_line,
+    Admitted, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry, Request,
+    cap_at_send, one_line,
 };
 pub use tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 /// The name of the tool that reads what was held back; it is offered by its own rule (`context.memory`).
 pub const MEMORY: &str = "memory";
+
+/// The status in the words that say how a command ended (`exit status 1`); none for one that was stopped or killed.
+pub fn exit_status(words: &str) -> Option<i32> {
+    words.strip_prefix("exit status ")?.parse().ok()
+}
 
 /// What the built-in tools' descriptions say of the options in force.
 #[derive(Debug, Clone, Default)]
@@ -57,5 +66,6 @@ pub fn builtin(options: &BuiltinOptions) -> Vec<Box<dyn Tool>> {
         Box::new(run_command::RunCommand { limits }),
         Box::new(read_file::ReadFile),
         Box::new(edit_file::EditFile),
+        Box::new(memory::Memory),
     ]
 }

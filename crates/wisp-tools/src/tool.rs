@@ -178,4 +178,11 @@ impl Returned {
             ending,
         }
     }
+    /// Bytes of a text or page; none of a command, whose streams may be on disk.
+    pub fn text_len(&self) -> Option<usize> {
+        match &self.body {
+            Body::Text(text) | Body::Page(text) => Some(text.len()),
+            Body::Command { .. } => None,
+        }
+    }
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
-use wisp_context::{Arrival, HeldBack, NewCall, Status};
+use wisp_context::{Arrival, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
-use wisp_tools::{Ending, Finished, Pending, Request, Scene};
+use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send};
 
 use super::judge::How;
 use super::{Progress, Step, Turn, TurnError};
+use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::protocol::Event;
@@ -36,7 +37,8 @@ impl Conversation {
         for call in &reply.tool_calls {
             batch.push(self.run_call(call, turn, progress).await?);
         }
-        let finished = self.registry.finish(progress.number, batch);
+        let mut finished = self.registry.finish(progress.number, batch);
+        self.cap(&mut finished, progress.number)?;
         for (call, finished) in recorded.iter().zip(finished) {
             self.admit(&call.id, &finished);
         }
@@ -46,6 +48,22 @@ impl Conversation {
         } else {
             Step::Called
         })
+    }
+
+    /// The last look at a batch before it is recorded, which is what every request replays: in normal use nothing
+    /// is changed. Were a result to come past the registry's boundary too long, it is cut here and that is recorded.
+    fn cap(&self, finished: &mut [Finished], number: u64) -> Result<(), TurnError> {
+        let shown = finished.iter().map(|f| f.pending.admitted.shown.clone());
+        let mut texts: Vec<String> = shown.collect();
+        if !cap_at_send(&mut texts, self.registry.services()) {
+            return Ok(());
+        }
+        for (finished, text) in finished.iter_mut().zip(texts) {
+            finished.pending.admitted.shown = text;
+        }
+        let details = json!({"message": "results were cut at the point of sending", "context": "batch"});
+        self.record_event(number, Kind::Error, details)?;
+        Ok(())
     }
 
     async fn run_call(
@@ -68,10 +86,28 @@ impl Conversation {
         } else {
             turn.doing
                 .say(format!("{} {}", call.name, wisp_tools::one_line(&arguments)));
+            let (record, aside, situation) = (
+                Record(&self.record),
+                Aside {
+                    model: &self.model,
+                    audit: &self.audit,
+                    turn: progress.number,
+                    stop: turn.stop.clone(),
+                },
+                Situation {
+                    config: &self.config,
+                    status: self.situation(progress.number),
+                },
+            );
             let scene = Scene {
                 turn: progress.number,
                 person: turn.person,
                 cancel: &turn.cancel,
+                behind: Behind {
+                    record: Some(&record),
+                    model: Some(&aside),
+                    state: Some(&situation),
+                },
             };
             self.registry.run(request, &scene).await?
         };
@@ -116,14 +152,37 @@ impl Conversation {
         self.remember(finished);
     }
 
-    /// In a small window `memory` joins the tools with the first output that is held back (`context.memory: auto`).
-    fn offer_memory_when_needed(&mut self) {
-        let auto = self.config.memory() == "auto";
-        let held = self.shown.last().is_some_and(|s| !s.held.is_empty());
-        if auto && held && !self.registry.has_memory() {
-            self.registry.offer_memory(true);
+    /// After something was held back in a small window `memory` is among the tools: the requests from now on define
+    /// it, and the marks made from now on name it (`context.memory: auto`).
+    pub(crate) fn offer_memory_when_needed(&mut self) {
+        let rules = self.record.rules();
+        if self.registry.has_memory() && !rules.memory {
+            self.record.set_rules(Rules {
+                memory: true,
+                ..rules
+            });
             self.set_tools();
         }
+    }
+
+    /// What `inspect status` says.
+    fn situation(&self, turn: u64) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "session": self.audit.session().as_str(),
+            "turn": turn,
+            "directory": self.directory.display().to_string(),
+            "home": self.paths.home().display().to_string(),
+            "model": self.model.name,
+            "window": self.model.window.tokens,
+            "windowFrom": self.model.window.why,
+            "toolOutputBudget": self.registry.services().budget.bytes(),
+            "tools": self.registry.names(),
+            "approval": self.registry.gate().described(),
+            "sessionApprovals": self.registry.gate().approvals().session_len(),
+            "auditFile": self.audit.path().map(|path| path.display().to_string()),
+            "outputsKept": matches!(self.registry.services().keep, Keep::In(_)),
+        })
     }
 }
 

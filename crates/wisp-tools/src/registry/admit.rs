@@ -53,6 +53,10 @@ pub struct Admitted {
     pub command: bool,
     /// How a command ended, in words, for the note.
     pub exit: Option<String>,
+    /// The line above the result: that the call is repeated.
+    pub(super) note: Option<String>,
+    /// What the tool returned, until the batch is finished: a result that has to shrink is kept from it.
+    pub(super) whole: Option<Body>,
 }
 
 /// What is known of a call besides what it returned.
@@ -74,95 +78,68 @@ const BEGINNING: usize = 16 * 1024;
 
 /// Shows a result within its budget and keeps the whole when it is more.
 pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &Services) -> Admitted {
-    let note = about.note.as_ref().map_or_else(String::new, |n| format!("{n}\n"));
+    let command = matches!(body, Body::Command { .. });
+    let exit = command.then(|| match ending {
+        Ending::Exit(code) => format!("exit status {code}"),
+        other => other.words(),
+    });
+    let note = about.note.clone();
+    let admitted = Admitted {
+        shown: String::new(),
+        beginning: beginning(&body),
+        bytes: 0,
+        lines: 0,
+        printed: (0, 0),
+        held: Vec::new(),
+        kept: None,
+        not_kept: None,
+        command,
+        exit,
+        note,
+        whole: None,
+    };
     match body {
-        Body::Text(text) => plain(text, &note, about, services),
-        Body::Page(text) => page(&text, &note),
-        Body::Command {
-            header,
-            outcome,
-            footer,
-        } => {
-            let exit = match ending {
-                Ending::Exit(code) => Some(format!("exit status {code}")),
-                other => Some(other.words()),
-            };
-            let budget = services.budget.command_bytes();
-            let shape = Shape {
-                budget,
-                command: true,
-                exit,
-            };
-            let beginning = beginning(&outcome);
-            let printed = (
-                outcome.stdout.bytes() + outcome.stderr.bytes(),
-                outcome.stdout.lines() + outcome.stderr.lines(),
-            );
-            let output = command(&header, &outcome, &footer);
-            let admitted = shown(output, &note, &shape, (about, services), beginning);
-            Admitted { printed, ..admitted }
-        }
+        Body::Page(text) => page(text, admitted),
+        body => shown(body, admitted, about, services),
     }
 }
 
 /// A page is bounded by its tool; what is shown is what it is.
-fn page(text: &str, note: &str) -> Admitted {
+fn page(text: String, admitted: Admitted) -> Admitted {
     Admitted {
         bytes: text.len() as u64,
         lines: text.lines().count() as u64,
         printed: (text.len() as u64, text.lines().count() as u64),
-        beginning: text.to_owned(),
-        shown: format!("{note}{text}"),
-        held: Vec::new(),
-        kept: None,
-        not_kept: None,
-        command: false,
-        exit: None,
+        shown: format!("{}{text}", line_of(admitted.note.as_deref())),
+        whole: Some(Body::Text(text)),
+        ..admitted
     }
 }
 
-fn plain(text: String, note: &str, about: &About<'_>, services: &Services) -> Admitted {
-    let beginning = cut(&text, BEGINNING).to_owned();
-    let shape = Shape {
-        budget: services.budget.bytes(),
-        command: false,
-        exit: None,
-    };
-    shown(
-        Output::text(text.into_bytes()),
-        note,
-        &shape,
-        (about, services),
-        beginning,
-    )
+/// A note as the line it is above a result.
+pub(super) fn line_of(note: Option<&str>) -> String {
+    note.map_or_else(String::new, |note| format!("{note}\n"))
 }
 
-/// How a result is shown.
-struct Shape {
-    budget: usize,
-    command: bool,
-    exit: Option<String>,
-}
-
-fn shown(
-    output: Output<'_>,
-    note: &str,
-    shape: &Shape,
-    (about, services): (&About<'_>, &Services),
-    beginning: String,
-) -> Admitted {
+fn shown(body: Body, admitted: Admitted, about: &About<'_>, services: &Services) -> Admitted {
+    let output = output_of(&body);
     let bytes = output.bytes();
-    let described = Described {
-        tool: about.tool.to_owned(),
-        arguments: about.arguments.clone(),
-        exit: shape.exit.clone(),
+    let note = line_of(admitted.note.as_deref());
+    let budget = if admitted.command {
+        services.budget.command_bytes()
+    } else {
+        services.budget.bytes()
     };
     let context = Context {
         id: about.call,
-        about: described,
-        budget: shape.budget.saturating_sub(note.len()),
+        about: Described {
+            tool: about.tool.to_owned(),
+            arguments: about.arguments.clone(),
+            exit: admitted.exit.clone(),
+        },
+        budget: budget.saturating_sub(note.len()),
         memory: about.memory,
-        command: shape.command,
+        command: admitted.command,
         now: services.clock.now(),
         first_error: Some(&first_error),
     };
@@ -172,20 +149,39 @@ fn shown(
     };
     let presented = present(output, place, &context);
     let kept = presented.kept.as_ref().map(KeptRecord::of);
-    let lines = kept
-        .as_ref()
-        .map_or_else(|| presented.text.lines().count() as u64, |k| k.total_lines);
+    let shown_lines = || presented.text.lines().count() as u64;
+    let lines = kept.as_ref().map_or_else(shown_lines, |k| k.total_lines);
     Admitted {
-        shown: format!("{note}{}", presented.text),
-        beginning,
-        bytes,
         lines,
-        printed: (bytes, lines),
+        printed: printed(&body).unwrap_or((bytes, lines)),
+        shown: format!("{note}{}", presented.text),
+        bytes,
         held: presented.held,
+        whole: kept.is_none().then_some(body),
         kept,
         not_kept: presented.not_kept,
-        command: shape.command,
-        exit: shape.exit.clone(),
+        ..admitted
+    }
+}
+
+/// Bytes and lines of a command's streams.
+fn printed(body: &Body) -> Option<(u64, u64)> {
+    let Body::Command { outcome, .. } = body else {
+        return None;
+    };
+    let (out, err) = (&outcome.stdout, &outcome.stderr);
+    Some((out.bytes() + err.bytes(), out.lines() + err.lines()))
+}
+
+/// What a tool returned, as it is shown and kept.
+pub(super) fn output_of(body: &Body) -> Output<'_> {
+    match body {
+        Body::Text(text) | Body::Page(text) => Output::text(text.as_bytes()),
+        Body::Command {
+            header,
+            outcome,
+            footer,
+        } => command(header, outcome, footer),
     }
 }
 
@@ -243,8 +239,14 @@ fn pieces(printed: &StreamOutput) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What the person sees under the call: stdout, then stderr.
-fn beginning(outcome: &Outcome) -> String {
+/// What the person sees under the call: a command's stdout, then its stderr; else the text.
+fn beginning(body: &Body) -> String {
+    let outcome = match body {
+        Body::Text(text) => return cut(text, BEGINNING).to_owned(),
+        // A page is within the budget, and a face that shows it folded shows all of it.
+        Body::Page(text) => return text.clone(),
+        Body::Command { outcome, .. } => outcome,
+    };
     let out = String::from_utf8_lossy(cut_bytes(outcome.stdout.head(), BEGINNING)).into_owned();
     let room = BEGINNING - out.len().min(BEGINNING);
     let joint = if out.is_empty() || out.ends_with('\n') {

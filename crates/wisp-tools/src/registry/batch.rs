@@ -1,114 +1,106 @@
 //! The batch: results of one reply that together exceed their room are fitted again, each to its max-min share.
+//!
+//! How room is shared and that it is never exceeded is decided in `wisp_output::batch`; here a result is made again
+//! within its share, from its stored output. One that is not stored yet is stored now, once.
 
 use serde_json::{Value, json};
-use wisp_output::batch::water_fill;
-use wisp_output::content::Stretch;
-use wisp_output::fit::{Signals, Telling};
+use wisp_output::batch::{cap_all, finish};
 use wisp_output::store::About;
-use wisp_output::{Context, Output, Place, Store, fit::fit, present};
+use wisp_output::{Context, Store, refit};
 
 use super::Pending;
-use super::admit::{KeptRecord, first_error};
+use super::admit::{KeptRecord, first_error, line_of, output_of};
 use crate::call::{Keep, Services};
 
-/// Reduces a batch that exceeds its budget, in place. Returns the details of `batch.reduced`; none when nothing was
-/// reduced. The result depends on nothing but the batch, and a reduced batch is not reduced again.
-pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -> Option<Value> {
-    let room = services.budget.batch_bytes().max(services.budget.command_bytes()) as u64;
-    let sizes: Vec<u64> = batch.iter().map(|p| p.admitted.shown.len() as u64).collect();
-    let before: u64 = sizes.iter().sum();
-    if batch.len() < 2 || before <= room {
-        return None;
-    }
-    let shares = water_fill(&sizes, room);
-    let mut reduced = Vec::new();
-    for ((pending, share), size) in batch.iter_mut().zip(shares).zip(sizes) {
-        if share < size {
-            refit(
-                pending,
-                usize::try_from(share).unwrap_or(usize::MAX),
-                services,
-                memory,
-            );
-            reduced.push(pending.call.clone());
+/// What was done to a batch.
+pub(super) struct Reduction {
+    /// The details of `batch.reduced`.
+    pub details: Value,
+    /// The places of results that were kept only now.
+    pub kept: Vec<usize>,
+}
+
+/// Reduces a batch that exceeds its budget, in place; none when nothing was reduced. The result depends on nothing
+/// but the batch, and a reduced batch is not reduced again.
+pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -> Option<Reduction> {
+    let room = room(services);
+    let mut texts: Vec<String> = batch
+        .iter_mut()
+        .map(|pending| std::mem::take(&mut pending.admitted.shown))
+        .collect();
+    let before: usize = texts.iter().map(String::len).sum();
+    let (mut kept, whole) = (Vec::new(), texts.clone());
+    let reduced = finish(&mut texts, room, |index, share| {
+        let pending = &mut batch[index];
+        let had = pending.admitted.kept.is_some();
+        let text = again(pending, share, services, memory);
+        if !had && pending.admitted.kept.is_some() {
+            kept.push(index);
         }
+        // What cannot be made again is cut where it stands.
+        text.unwrap_or_else(|why| {
+            pending.admitted.not_kept = Some(why);
+            whole[index].clone()
+        })
+    });
+    let after: usize = texts.iter().map(String::len).sum();
+    for (pending, text) in batch.iter_mut().zip(texts) {
+        pending.admitted.shown = text;
+        pending.admitted.whole = None;
     }
-    let after: u64 = batch.iter().map(|p| p.admitted.shown.len() as u64).sum();
-    Some(json!({
-        "calls": batch.len(), "budget": room, "bytesBefore": before, "bytesAfter": after, "reduced": reduced,
-    }))
+    let calls: Vec<&str> = reduced.iter().map(|one| batch[one.index].call.as_str()).collect();
+    let details = json!({
+        "calls": batch.len(), "budget": room, "bytesBefore": before, "bytesAfter": after, "reduced": calls,
+    });
+    (!reduced.is_empty()).then_some(Reduction { details, kept })
 }
 
-/// Fits one result into its share, from its kept output; one not yet kept is kept now.
-fn refit(pending: &mut Pending, share: usize, services: &Services, memory: bool) {
-    if let Err(why) = from_store(pending, share, services, memory) {
-        let admitted = &mut pending.admitted;
-        let text = std::mem::take(&mut admitted.shown);
-        admitted.shown = cap(text, share, &why);
-        admitted.not_kept = Some(why);
-    }
+/// The most bytes of the results of one reply: twice one result's, and never less than a command alone may have.
+pub(super) fn room(services: &Services) -> usize {
+    services.budget.batch_bytes().max(services.budget.command_bytes())
 }
 
-fn from_store(pending: &mut Pending, share: usize, services: &Services, memory: bool) -> Result<(), String> {
+/// One result made again within its share, from its kept output; one not yet kept is kept now. Says in words why not.
+fn again(pending: &mut Pending, share: usize, services: &Services, memory: bool) -> Result<String, String> {
     let store = match &services.keep {
         Keep::In(store) => store,
         Keep::Nowhere(why) => return Err(why.clone()),
     };
-    if pending.admitted.kept.is_none() {
-        keep(pending, store, services)?;
-    }
-    let admitted = &mut pending.admitted;
-    let kept = store.open(&pending.call).map_err(|e| e.reason())?;
-    let whole = kept.whole();
-    let signals = Signals {
-        exit: admitted.exit.clone(),
-        first_error: first_error(&mut Stretch::all(whole.content)),
-    };
-    let telling = Telling {
-        keeping: kept.keeping(),
-        signals,
-        memory,
-        command: admitted.command,
-    };
-    let fitted = fit(whole, share, &telling).map_err(|e| e.to_string())?;
-    admitted.shown = fitted.text;
-    admitted.held = fitted.held;
-    Ok(())
-}
-
-/// Keeps a result that fitted its own budget but not the batch's.
-fn keep(pending: &mut Pending, store: &Store, services: &Services) -> Result<(), String> {
-    let admitted = &mut pending.admitted;
-    let mut output = Output::text(admitted.shown.clone().into_bytes());
-    let draft = store.draft(&pending.call, &mut output).map_err(|e| e.reason())?;
     let about = About {
         tool: pending.tool.clone(),
         arguments: pending.arguments.clone(),
-        exit: admitted.exit.clone(),
+        exit: pending.admitted.exit.clone(),
     };
-    let kept = draft
-        .commit(about, &[], services.clock.now())
-        .map_err(|e| e.reason())?;
-    admitted.kept = Some(KeptRecord::of(&kept));
+    if pending.admitted.kept.is_none() {
+        keep(pending, &about, store, services)?;
+    }
+    let kept = store.open(&pending.call).map_err(|e| e.reason())?;
+    let note = line_of(pending.admitted.note.as_deref());
+    let context = Context {
+        id: &pending.call,
+        about,
+        budget: share.saturating_sub(note.len()),
+        memory,
+        command: pending.admitted.command,
+        now: services.clock.now(),
+        first_error: Some(&first_error),
+    };
+    let fitted = refit(&kept, &context).map_err(|e| e.to_string())?;
+    pending.admitted.held = fitted.held;
+    Ok(note + &fitted.text)
+}
+
+/// Keeps a result that fitted its own budget but not the batch's: the bytes the tool returned.
+fn keep(pending: &mut Pending, about: &About, store: &Store, services: &Services) -> Result<(), String> {
+    let body = pending.admitted.whole.as_ref().ok_or("it was not held")?;
+    let draft = store.draft(&pending.call, &mut output_of(body));
+    let kept = draft.and_then(|draft| draft.commit(about.clone(), &[], services.clock.now()));
+    pending.admitted.kept = Some(KeptRecord::of(&kept.map_err(|e| e.reason())?));
     Ok(())
 }
 
-/// A cut without any reading or writing of files: what stands in for a refit when there is no store.
-fn cap(text: String, share: usize, why: &str) -> String {
-    let context = Context {
-        id: "",
-        about: About::default(),
-        budget: share,
-        memory: false,
-        command: false,
-        now: jiff::Timestamp::UNIX_EPOCH,
-        first_error: None,
-    };
-    present(Output::text(text.into_bytes()), Place::Nowhere(why), &context).text
-}
-
-/// The boundary once more, at the point of sending, on a result that is about to go out: in normal use it changes
-/// nothing. Returns the shorter text when it must.
-pub fn cap_at_send(shown: &str, room: usize) -> Option<String> {
-    (shown.len() > room).then(|| cap(shown.to_owned(), room, "it was too long to send"))
+/// The boundary once more, at the point of sending, on the results of one reply that are about to go out: in normal
+/// use it changes nothing. No file is read or written. Returns whether it had to cut.
+pub fn cap_at_send(shown: &mut [String], services: &Services) -> bool {
+    !cap_all(shown, room(services)).is_empty()
 }

@@ -72,19 +72,34 @@ pub struct Registry {
     services: Services,
     gate: Gatekeeper,
     ledger: CallLedger,
-    memory_offered: bool,
+    memory: MemoryOffer,
+}
+
+/// Whether `memory` is offered (`context.memory`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryOffer {
+    /// Among the tools from the start.
+    Now,
+    /// From the first output of which something is held back; that output's note names it already.
+    WhenHeldBack,
+    /// Not at all.
+    Never,
 }
 
 impl Registry {
     /// A registry of `tools`, in the order they are offered.
     pub fn new(tools: Vec<Box<dyn Tool>>, services: Services, gate: Gatekeeper) -> Self {
-        let memory_offered = tools.iter().any(|t| t.descriptor().name == crate::MEMORY);
+        let memory = if tools.iter().any(|t| t.descriptor().name == crate::MEMORY) {
+            MemoryOffer::Now
+        } else {
+            MemoryOffer::Never
+        };
         Self {
             tools,
             services,
             gate,
             ledger: CallLedger::default(),
-            memory_offered,
+            memory,
         }
     }
 
@@ -105,7 +120,7 @@ impl Registry {
 
     /// The rows of the tools that are offered, in order.
     pub fn descriptors(&self) -> Vec<Descriptor> {
-        let offered = offered(&self.tools, self.memory_offered);
+        let offered = offered(&self.tools, self.has_memory());
         offered.map(Tool::descriptor).collect()
     }
 
@@ -119,14 +134,28 @@ impl Registry {
         Value::Array(self.descriptors().iter().map(Descriptor::definition).collect()).to_string()
     }
 
-    /// Offers `memory`, or stops offering it. Changes the definitions, so it is done at most once a conversation.
-    pub fn offer_memory(&mut self, offered: bool) {
-        self.memory_offered = offered;
+    /// Says when `memory` is offered. A registry that does not hold the tool never offers it.
+    pub fn offer_memory(&mut self, when: MemoryOffer) {
+        if self.memory != MemoryOffer::Never {
+            self.memory = when;
+        }
     }
 
     /// Whether `memory` is offered.
     pub fn has_memory(&self) -> bool {
-        self.memory_offered && self.tools.iter().any(|t| t.descriptor().name == crate::MEMORY)
+        self.memory == MemoryOffer::Now
+    }
+
+    /// Whether whoever reads a note about something held back will have `memory`.
+    fn will_have_memory(&self) -> bool {
+        self.memory != MemoryOffer::Never
+    }
+
+    /// With the first thing held back, `memory` joins the tools of a small window.
+    fn held_back(&mut self, admitted: &Admitted) {
+        if self.memory == MemoryOffer::WhenHeldBack && !admitted.held.is_empty() {
+            self.memory = MemoryOffer::Now;
+        }
     }
 
     /// Adds a tool at the end of those offered.
@@ -225,7 +254,7 @@ impl Registry {
     }
 
     async fn returned(&mut self, id: &str, request: Request<'_>, scene: &Scene<'_>) -> (Returned, bool) {
-        let mut known = offered(&self.tools, self.memory_offered);
+        let mut known = offered(&self.tools, self.has_memory());
         let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
             return (unknown(request.tool, &self.names()), true);
         };
@@ -254,19 +283,14 @@ impl Registry {
             call: &call,
             tool: request.tool,
             arguments: one_line(request.arguments),
-            memory: self.has_memory(),
+            memory: self.will_have_memory(),
             note: taken.note,
         };
         let arguments = about.arguments.clone();
         let admitted = admit::admit(returned.body, &returned.ending, &about, &self.services);
+        self.held_back(&admitted);
         if let Some(kept) = &admitted.kept {
-            let details = json!({
-                "tool": request.tool, "output": call, "bytes": kept.bytes, "lines": kept.lines,
-                "sha256": kept.sha256, "cut": kept.cut, "totalBytes": kept.total_bytes,
-                "totalLines": kept.total_lines,
-            });
-            // The output is kept whether or not this can be written; the result's own record says so next.
-            let _ = self.record(taken.turn, &call, Kind::OutputKept, details);
+            self.record_kept(taken.turn, request.tool, &call, kept);
         }
         Pending {
             call,
@@ -280,14 +304,34 @@ impl Registry {
         }
     }
 
+    fn record_kept(&self, turn: u64, tool: &str, call: &str, kept: &KeptRecord) {
+        let details = json!({
+            "tool": tool, "output": call, "bytes": kept.bytes, "lines": kept.lines, "sha256": kept.sha256,
+            "cut": kept.cut, "totalBytes": kept.total_bytes, "totalLines": kept.total_lines,
+        });
+        // The output is kept whether or not this can be written; the result's own record says so next.
+        let _ = self.record(turn, call, Kind::OutputKept, details);
+    }
+
     /// The last boundary before results are recorded and sent. The results of one reply share twice one result's
     /// budget: when they exceed it, each is reduced to its max-min share from its kept output (second design, "one
     /// final budget for a whole batch").
     pub fn finish(&mut self, turn: u64, mut batch: Vec<Pending>) -> Vec<Finished> {
-        let memory = self.has_memory();
+        let memory = self.will_have_memory();
         if let Some(reduced) = batch::reduce(&mut batch, &self.services, memory) {
-            let event = Event::new(Kind::BatchReduced, reduced).in_turn(turn);
+            for (pending, kept) in reduced
+                .kept
+                .iter()
+                .filter_map(|at| batch.get(*at))
+                .filter_map(kept)
+            {
+                self.record_kept(turn, &pending.tool, &pending.call, kept);
+            }
+            let event = Event::new(Kind::BatchReduced, reduced.details).in_turn(turn);
             let _ = self.services.audit.append(event);
+        }
+        for pending in &batch {
+            self.held_back(&pending.admitted);
         }
         batch
             .into_iter()
@@ -312,6 +356,11 @@ impl Registry {
         let event = self.record(turn, &pending.call, Kind::ToolResult, details).ok();
         Finished { pending, event }
     }
+}
+
+/// A result with the record of its kept output.
+fn kept(pending: &Pending) -> Option<(&Pending, &KeptRecord)> {
+    pending.admitted.kept.as_ref().map(|kept| (pending, kept))
 }
 
 /// The tools that are offered: `memory` only by its own rule.

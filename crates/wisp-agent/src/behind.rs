@@ -1,0 +1,123 @@
+//! What stands behind a tool's call: the conversation's record, its model and its state, each seen through the
+//! trait that `wisp-tools` asks for.
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use wisp_audit::{AuditLog, Event, Kind};
+use wisp_config::Config;
+use wisp_context::message::{Message, Request, Role};
+use wisp_context::{EntryId, ThreadRecord};
+use wisp_ollama::Think;
+use wisp_tools::behind::{Answered, NoAnswer, Plain, Recalled, Recollection, State, Wanted};
+
+use crate::model::Model;
+
+/// The record, to be recalled from.
+pub(crate) struct Record<'a>(pub &'a ThreadRecord);
+
+impl Recollection for Record<'_> {
+    fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
+        let recalled = self.0.recall(&asked(wanted))?;
+        Ok(Recalled {
+            header: recalled.header,
+            text: recalled.text,
+            kept: recalled.kept.map(|id| id.as_str().to_owned()),
+            entries: recalled.entries.len(),
+        })
+    }
+}
+
+/// A number too large to be one is the number of nothing.
+fn asked(wanted: &Wanted) -> wisp_context::Wanted {
+    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    match wanted {
+        Wanted::Entry(number) => wisp_context::Wanted::Entry(EntryId(small(*number))),
+        Wanted::Turn(number) => wisp_context::Wanted::Turn(small(*number)),
+        Wanted::Task => wisp_context::Wanted::Task,
+        Wanted::Words(words) => wisp_context::Wanted::Words(words.clone()),
+    }
+}
+
+/// The model, asked by itself: no tools, nothing of the conversation, nothing of it in the record.
+pub(crate) struct Aside<'a> {
+    /// The conversation's model, in the window it is loaded with.
+    pub model: &'a Model,
+    /// Where each request and answer is recorded.
+    pub audit: &'a AuditLog,
+    /// The turn.
+    pub turn: u64,
+    /// Cancelled when the turn is stopped.
+    pub stop: CancellationToken,
+}
+
+impl wisp_tools::behind::Model for Aside<'_> {
+    fn ask(&self, question: Plain, call: &str) -> Answered<'_> {
+        let call = call.to_owned();
+        Box::pin(async move { self.answer(question, &call).await })
+    }
+}
+
+impl Aside<'_> {
+    async fn answer(&self, question: Plain, call: &str) -> Result<String, NoAnswer> {
+        let composed = Request {
+            messages: vec![
+                Message::new(Role::System, question.instructions.as_str()),
+                Message::new(Role::User, question.prompt.as_str()),
+            ],
+            parts: Vec::new(),
+        };
+        let bytes = composed.bytes();
+        let mut request = self.model.request(&composed, None, bytes / 3);
+        let room = request.options.num_predict.unwrap_or(u64::MAX);
+        request.options.num_predict = Some(room.min(question.most_tokens));
+        if self.model.show.can("thinking") == Some(true) {
+            request.think = Some(Think::Off);
+        }
+        let details = json!({
+            "model": self.model.name, "messages": 2, "bytes": bytes, "tools": false,
+            "contextSize": self.model.window.tokens, "purpose": question.purpose,
+        });
+        self.record(Kind::ModelRequest, details, call)?;
+        let reply = async { self.model.client.chat(&request).await?.finish().await };
+        let reply = tokio::select! {
+            reply = reply => reply.map_err(|e| NoAnswer::Failed(e.to_string()))?,
+            () = self.stop.cancelled() => return Err(NoAnswer::Stopped),
+        };
+        let metrics = reply.done.as_ref().map(|done| &done.metrics);
+        let usage = json!({
+            "input": metrics.and_then(|m| m.prompt_tokens), "output": metrics.and_then(|m| m.reply_tokens),
+        });
+        self.record(
+            Kind::Response,
+            json!({"text": reply.content, "usage": usage}),
+            call,
+        )?;
+        Ok(reply.content)
+    }
+
+    fn record(&self, kind: Kind, details: Value, call: &str) -> Result<(), NoAnswer> {
+        let event = Event::new(kind, details).in_turn(self.turn).of_call(call);
+        let recorded = self.audit.append(event);
+        recorded
+            .map(drop)
+            .map_err(|e| NoAnswer::Failed(format!("the audit cannot be written: {e}")))
+    }
+}
+
+/// The state of the conversation, as `inspect` shows it.
+pub(crate) struct Situation<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// What `status` says, made before the call.
+    pub status: Value,
+}
+
+impl State for Situation<'_> {
+    fn config(&self) -> Value {
+        self.config.effective()
+    }
+
+    fn status(&self) -> Value {
+        self.status.clone()
+    }
+}

@@ -1,0 +1,228 @@
+//! `memory`: what was held back, and what has left the context, read back from where it is kept.
+//!
+//! Nothing is run to answer: `recall` pages and filters the stored file, `summarise` reads it with the exact readers
+//! of `wisp-digest`, `condense` asks the conversation's model about all of it, part by part.
+
+mod condense;
+mod request;
+mod source;
+
+use serde_json::{Value, json};
+use wisp_audit::Kind;
+use wisp_digest::{Options, View, digest_reader};
+use wisp_output::amount::{counted, size};
+use wisp_output::content::Stretch;
+use wisp_output::recall::{Filter, Start, Stored, recall};
+use wisp_output::request::{Request, Target};
+
+use crate::arguments;
+use crate::arguments::Arguments;
+use crate::behind::Wanted;
+use crate::call::Call;
+use crate::tool::{Descriptor, Ending, Returned, Running, Tool};
+
+pub use request::{MemoryRequest, grammar};
+use source::Source;
+
+arguments! {
+    /// What `memory` is called with.
+    pub struct MemoryArguments {
+        request: String = "request", "recall output ID|entry N [matching PATTERN|lines A-B|head N|tail N] [from line N]; recall turn N; recall WORDS; summarise output ID [overview]; condense output ID: QUESTION";
+    }
+}
+
+/// The tool.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Memory;
+
+impl Tool for Memory {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            name: crate::MEMORY,
+            description: "Reads back what was held back or is no longer shown, without running anything.",
+            parameters: MemoryArguments::PARAMETERS,
+            limits: format!(
+                "a page is at most the tool-output budget; condense asks the model at most {} times and once more to combine",
+                wisp_output::chunks::MOST
+            ),
+            example: "Show me every line of that build that mentions gauge.",
+            reads_only: true,
+        }
+    }
+
+    fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a> {
+        Box::pin(async move {
+            match MemoryArguments::from_value(arguments) {
+                Ok(arguments) => answer(&arguments.request, call).await,
+                Err(e) => Returned::error(e),
+            }
+        })
+    }
+}
+
+async fn answer(text: &str, call: &mut Call<'_>) -> Returned {
+    let request = match grammar().read(text) {
+        Ok(request) => request,
+        Err(unreadable) => {
+            audit(call, text, &Asked::unread());
+            return Returned::error(unreadable);
+        }
+    };
+    let asked = Asked::of(&request);
+    let returned = match served(request, call).await {
+        Ok(returned) => returned,
+        // The record's own answers begin with the tool's name.
+        Err(why) => Returned::error(format!("memory: {}", why.trim_start_matches("memory: "))),
+    };
+    audit(call, text, &asked.answered(&returned));
+    returned
+}
+
+async fn served(request: MemoryRequest, call: &mut Call<'_>) -> Result<Returned, String> {
+    match request {
+        MemoryRequest::Output(Request::Recall { target, filter, from }) => {
+            page(&Source::open(&target, call)?, &filter, from, call.budget()).map(Returned::page)
+        }
+        MemoryRequest::Output(Request::Summarise { target, overview }) => {
+            let view = if overview { View::Overview } else { View::Notable };
+            digest(&Source::open(&target, call)?, view, call.budget()).map(Returned::page)
+        }
+        MemoryRequest::Output(Request::Condense { target, question }) => {
+            let source = Source::open(&target, call)?;
+            condense::condense(&source, &question, call).await
+        }
+        MemoryRequest::Record(wanted, from) => {
+            let record = call
+                .scene
+                .behind
+                .record
+                .ok_or("this conversation keeps no record")?;
+            let recalled = record.recall(&wanted)?;
+            let source = Source::text(named(&wanted), recalled.header, recalled.text);
+            page(&source, &Filter::All, from, call.budget()).map(Returned::page)
+        }
+    }
+}
+
+fn named(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::Entry(number) => format!("entry {number}"),
+        Wanted::Turn(number) => format!("turn {number}"),
+        Wanted::Task => "task".to_owned(),
+        Wanted::Words(words) => words.clone(),
+    }
+}
+
+/// A page of the source, its header included in the budget.
+fn page(source: &Source, filter: &Filter, from: Start, budget: usize) -> Result<String, String> {
+    let header = source
+        .header
+        .as_ref()
+        .map_or_else(String::new, |header| format!("{header}\n"));
+    let page = source.with(|content| {
+        let stored = Stored {
+            content,
+            lines: source.lines,
+            name: &source.name,
+        };
+        recall(stored, filter, from, budget.saturating_sub(header.len()))
+    });
+    let page = page.map_err(|e| format!("{} cannot be read: {e}", source.name))?;
+    Ok(header + &page)
+}
+
+/// What matters in the source, read without a model, within the budget.
+fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> {
+    let options = Options {
+        exit: source.exit.as_deref().and_then(crate::exit_status),
+    };
+    let digest = source.with(|content| digest_reader(Stretch::all(content), options));
+    let digest = digest.map_err(|e| format!("{} cannot be read: {e}", source.name))?;
+    let ended = source
+        .exit
+        .as_ref()
+        .map_or_else(String::new, |exit| format!(", {exit}"));
+    let header = format!(
+        "{} in short, read from all of it without a model: {} ({}){ended}\n",
+        source.name,
+        counted(source.lines, "line"),
+        size(source.bytes()),
+    );
+    let footer = format!("[memory \"recall {} from line N\" shows the lines]", source.name);
+    let room = budget.saturating_sub(header.len() + footer.len());
+    Ok(format!("{header}{}{footer}", digest.render(room, view)))
+}
+
+/// What `context.memory` says of a request.
+struct Asked {
+    action: &'static str,
+    target: Option<String>,
+    from: Option<u64>,
+    bytes: Option<usize>,
+    failure: Option<&'static str>,
+}
+
+impl Asked {
+    fn unread() -> Self {
+        Self {
+            action: "unread",
+            target: None,
+            from: None,
+            bytes: None,
+            failure: Some("grammar"),
+        }
+    }
+
+    fn of(request: &MemoryRequest) -> Self {
+        let (action, target, from) = match request {
+            MemoryRequest::Output(Request::Recall { target, from, .. }) => {
+                ("recall", of_target(target), Some(from.line))
+            }
+            MemoryRequest::Output(Request::Summarise { target, .. }) => {
+                ("summarise", of_target(target), None)
+            }
+            MemoryRequest::Output(Request::Condense { target, .. }) => ("condense", of_target(target), None),
+            MemoryRequest::Record(wanted, from) => ("recall", named(wanted), Some(from.line)),
+        };
+        Self {
+            action,
+            target: Some(target),
+            from,
+            bytes: None,
+            failure: None,
+        }
+    }
+
+    fn answered(mut self, returned: &Returned) -> Self {
+        match returned.ending {
+            Ending::Failed(_) => self.failure = Some("miss"),
+            _ => self.bytes = returned.text_len(),
+        }
+        self
+    }
+}
+
+fn of_target(target: &Target) -> String {
+    match target {
+        Target::Output(id) => format!("output {id}"),
+        Target::Entry(number) => format!("entry {number}"),
+    }
+}
+
+fn audit(call: &Call<'_>, request: &str, asked: &Asked) {
+    let mut details = json!({"request": request, "action": asked.action, "found": asked.failure.is_none()});
+    if let Some(target) = &asked.target {
+        details["target"] = target.as_str().into();
+    }
+    if let Some(from) = asked.from {
+        details["from"] = from.into();
+    }
+    if let Some(bytes) = asked.bytes {
+        details["bytes"] = bytes.into();
+    }
+    if let Some(failure) = asked.failure {
+        details["failure"] = failure.into();
+    }
+    // Nothing was changed by the request; the result's own record follows.
+    let _ = call.audit(Kind::ContextMemory, details);
+}

@@ -1,0 +1,115 @@
+//! What a request is about, opened: a stored output, or an entry of the record.
+
+use wisp_output::content::{Content, FileContent, MemoryContent};
+use wisp_output::request::Target;
+use wisp_output::{Kept, Store};
+
+use crate::behind::Wanted;
+use crate::call::{Call, Keep};
+
+/// The bytes a request reads, and what they are called.
+pub(super) struct Source {
+    /// As a request names it: `output 3f9a2c1b`, `entry 7`.
+    pub name: String,
+    /// What it is, on one line; for an entry.
+    pub header: Option<String>,
+    /// How a command ended, in words.
+    pub exit: Option<String>,
+    /// Lines, a last one without a newline included.
+    pub lines: u64,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    Stored(FileContent),
+    Held(Vec<u8>),
+}
+
+impl Source {
+    /// Opens what `target` names, or says on one line why it cannot be.
+    pub(super) fn open(target: &Target, call: &Call<'_>) -> Result<Self, String> {
+        match target {
+            Target::Output(id) => output(id, call),
+            Target::Entry(number) => entry(*number, call),
+        }
+    }
+
+    /// A text that is no output: what the record gave.
+    pub(super) fn text(name: String, header: String, text: String) -> Self {
+        let lines = text.matches('\n').count() as u64 + u64::from(!text.is_empty() && !text.ends_with('\n'));
+        Self {
+            name,
+            header: Some(header),
+            exit: None,
+            lines,
+            bytes: Bytes::Held(text.into_bytes()),
+        }
+    }
+
+    fn stored(name: String, header: Option<String>, kept: Kept) -> Self {
+        Self {
+            name,
+            header,
+            exit: kept.record.exit.clone(),
+            lines: kept.record.lines,
+            bytes: Bytes::Stored(kept.content),
+        }
+    }
+
+    /// Does `what` with the content.
+    pub(super) fn with<T>(&self, what: impl FnOnce(&dyn Content) -> T) -> T {
+        match &self.bytes {
+            Bytes::Stored(file) => what(file),
+            Bytes::Held(bytes) => what(&MemoryContent::whole(bytes)),
+        }
+    }
+
+    /// Its size in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Stored(file) => file.bytes(),
+            Bytes::Held(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+fn output(id: &str, call: &Call<'_>) -> Result<Source, String> {
+    let kept = stored(id, call)?;
+    let name = format!("output {}", kept.record.shown_id());
+    Ok(Source::stored(name, None, kept))
+}
+
+/// The stored output `id`: of this conversation, else of an earlier session that it goes on from.
+fn stored(id: &str, call: &Call<'_>) -> Result<Kept, String> {
+    let store: &Store = match &call.services.keep {
+        Keep::In(store) => store,
+        Keep::Nowhere(why) => return Err(format!("nothing is kept in this conversation: {why}")),
+    };
+    store
+        .open(id)
+        .or_else(|_| store.shelf().open(id))
+        .map_err(|e| format!("{e}; an output that was shown whole is not stored, recall its entry instead"))
+}
+
+fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {
+    let record = call
+        .scene
+        .behind
+        .record
+        .ok_or("this conversation keeps no record")?;
+    let recalled = record.recall(&Wanted::Entry(number))?;
+    let name = format!("entry {number}");
+    let Some(id) = &recalled.kept else {
+        return Ok(Source::text(name, recalled.header, recalled.text));
+    };
+    match stored(id, call) {
+        Ok(kept) => {
+            let header = format!("{}, from the stored output", recalled.header);
+            Ok(Source::stored(name, Some(header), kept))
+        }
+        Err(why) => {
+            let header = format!("{}, as it was shown ({why})", recalled.header);
+            Ok(Source::text(name, header, recalled.text))
+        }
+    }
+}
