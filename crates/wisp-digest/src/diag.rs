@@ -175,7 +175,7 @@ pub(crate) fn check_at_end(message: &str) -> Option<&str> {
     let inside = message.trim_end().strip_suffix(']')?;
     let (_, name) = inside.rsplit_once('[')?;
     let good = !name.is_empty() && name.bytes().all(is_check_byte);
-    good.then(|| name.trim_start_matches("-W"))
+    good.then(|| name.strip_prefix("-W").unwrap_or(name))
 }
 
 fn is_check_byte(byte: u8) -> bool {
