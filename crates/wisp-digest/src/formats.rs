@@ -35,6 +35,7 @@ mod tsc;
 mod vitest;
 mod xctest;
 
+mod ansible;
 mod bazel;
 mod cargo_json;
 mod catch2;
@@ -86,6 +87,7 @@ pub static FORMATS: &[Format] = &[
     xctest::FORMAT,
     swift::FORMAT,
     exunit::FORMAT,
+    ansible::FORMAT,
     bazel::FORMAT,
     terraform::FORMAT,
     tap::FORMAT,

@@ -1,0 +1,118 @@
+//! Ansible: `fatal: [host]: FAILED! => …` under its task, and the recap.
+//!
+//! Written from ansible-core 2.17. A failure that is ignored is followed by `...ignoring` and counts as none.
+
+use crate::digest::Kind;
+use crate::line::{Line, between, number_after};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "ansible",
+    tools: "ansible-playbook",
+    recognises: "failed and unreachable tasks by host with their message, ignored failures told apart, the recap",
+    version: "ansible-core 2.17",
+    triggers: &[
+        "fatal: [",
+        "failed: [",
+        "TASK [",
+        "PLAY [",
+        "PLAY RECAP",
+        "unreachable=",
+        "RUNNING HANDLER [",
+    ],
+    reader: || Box::<Ansible>::default(),
+};
+
+#[derive(Debug, Default)]
+struct Ansible {
+    task: String,
+    /// A failure that may yet be ignored.
+    open: Option<Finding>,
+}
+
+impl Reader for Ansible {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if self.open.is_some() {
+            if text == "...ignoring" {
+                self.open = None;
+                return Step::Take;
+            }
+            self.close(report);
+        }
+        let mark = ["TASK [", "RUNNING HANDLER [", "PLAY ["]
+            .iter()
+            .find(|mark| text.starts_with(**mark));
+        if let Some(mark) = mark {
+            text[mark.len()..]
+                .split(']')
+                .next()
+                .unwrap_or("")
+                .clone_into(&mut self.task);
+            return Step::Take;
+        }
+        if let Some(host) = between(text, ": [", "]")
+            .filter(|_| text.starts_with("fatal: [") || text.starts_with("failed: ["))
+        {
+            self.open = Some(self.failure(host, line));
+            return Step::Hold;
+        }
+        recap(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Ansible {
+    fn failure(&self, host: &str, line: &Line<'_>) -> Finding {
+        let said = between(line.text, "\"msg\": \"", "\"")
+            .unwrap_or_else(|| line.text.split("=> ").last().unwrap_or(""));
+        let title = format!("{} on {host}: {said}", self.task);
+        Finding::new(Kind::Tool, &title, line)
+            .of(&self.task)
+            .known_as(format!("ansible {} {host}", line.number))
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+/// `tern : ok=4 changed=1 unreachable=0 failed=0 skipped=1 rescued=0 ignored=0`.
+fn recap(line: &Line<'_>, report: &mut Report) -> Step {
+    if line.text.starts_with("PLAY RECAP") {
+        return Step::Take;
+    }
+    let names = [
+        "ok",
+        "changed",
+        "unreachable",
+        "failed",
+        "skipped",
+        "rescued",
+        "ignored",
+    ];
+    let counts: Vec<(&str, u64)> = names
+        .iter()
+        .filter_map(|name| Some((*name, number_after(line.text, &format!("{name}="))?)))
+        .collect();
+    if counts.len() < 4 {
+        return Step::Pass;
+    }
+    report.tally("ansible", &counts, line);
+    let bad = counts
+        .iter()
+        .any(|(name, number)| matches!(*name, "failed" | "unreachable") && *number > 0);
+    if bad {
+        report.failed(line);
+    } else {
+        report.succeeded(line);
+    }
+    Step::Take
+}
