@@ -32,6 +32,24 @@ impl Conversation {
         }
     }
 
+    /// Makes room for the next turn while nobody waits. What cannot be recorded is not done, and the next request
+    /// tries again.
+    pub(crate) fn condense_idle(&mut self) {
+        let pressure = self.record.pressure(&self.gauge(), Phase::Idle);
+        if pressure.action == Action::Send || self.record.open_turn().is_some() {
+            return;
+        }
+        let plan = self.record.plan(&self.gauge(), Phase::Idle, Reason::Budget);
+        let Some(plan) = plan.filter(Plan::changes) else {
+            return;
+        };
+        let (after, number) = (pressure.after(&plan), self.turn_number());
+        let done = self.apply(plan, number);
+        if let Err(error) = done.and_then(|()| self.record_pressure(&after, number)) {
+            self.events.note(NoteLevel::Warning, error.to_string());
+        }
+    }
+
     /// Condenses because the server refused or cut a request.
     pub(crate) fn condense(&mut self, phase: Phase, reason: Reason, number: u64) -> Result<(), TurnError> {
         let plan = self.record.plan(&self.gauge(), phase, reason);
@@ -51,11 +69,7 @@ impl Conversation {
         });
         let event = self.record_event(number, Kind::ContextCondensation, details)?;
         let floor = plan.floor_note();
-        let left = plan.turns_before - plan.turns_after;
-        let shares = (
-            percent(plan.fill_before, plan.window),
-            percent(plan.fill_after, plan.window),
-        );
+        let said = said(&plan);
         let Ok((_, referenced)) = self.record.condense(plan, event) else {
             return Ok(());
         };
@@ -63,16 +77,7 @@ impl Conversation {
             let details = reference_details(&one);
             self.record_event(number, Kind::ContextReference, details)?;
         }
-        let turns = if left == 1 {
-            "1 older turn".to_owned()
-        } else {
-            format!("{left} older turns")
-        };
-        let text = format!(
-            "condensed the context from {} % to {} % of the window: {turns} left it",
-            shares.0, shares.1
-        );
-        self.events.note(NoteLevel::Info, text);
+        self.events.note(NoteLevel::Info, said);
         if let Some(note) = floor {
             self.events.note(NoteLevel::Warning, note);
         }
@@ -92,6 +97,20 @@ pub(crate) fn reference_details(referenced: &wisp_context::Referenced) -> serde_
         "entry": referenced.entry, "tool": referenced.tool, "bytes": referenced.bytes,
         "referenceBytes": referenced.reference_bytes,
     })
+}
+
+/// `made room: 78 % of the window to 41 %; 5 older turns left it and stay in the record`.
+fn said(plan: &Plan) -> String {
+    let (before, after) = (
+        percent(plan.fill_before, plan.window),
+        percent(plan.fill_after, plan.window),
+    );
+    let what = match plan.turns_before - plan.turns_after {
+        0 => "outputs of earlier turns are sent as references".to_owned(),
+        1 => "1 older turn left it and stays in the record".to_owned(),
+        n => format!("{n} older turns left it and stay in the record"),
+    };
+    format!("made room: from {before} % of the window to {after} %; {what}")
 }
 
 fn percent(tokens: u64, window: u64) -> u64 {

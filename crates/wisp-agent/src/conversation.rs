@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use wisp_audit::{AuditError, AuditLog, Event, Kind};
 use wisp_config::{Config, Paths};
-use wisp_context::{Estimator, Gauge, Stamp, Target, ThreadRecord, Time};
+use wisp_context::{ContextView, Estimator, Gauge, Stamp, Target, ThreadRecord, Time};
 use wisp_host::Env;
 use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
@@ -16,6 +17,7 @@ use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::protocol::{HeldRange, OutputSummary};
+use crate::saved::Thread;
 
 /// An output the person can ask for again: of a tool, or of a command they typed.
 #[derive(Debug, Clone)]
@@ -66,6 +68,12 @@ pub struct Conversation {
     pub waits: Waits,
     /// The marks condensing works by.
     pub target: Target,
+    /// Where it is saved, when it is.
+    pub thread: Option<Thread>,
+    /// How many conversations this audit session has had, this one included.
+    pub conversations: u32,
+    /// The request composed last, for whoever looks while a turn runs.
+    pub looked: watch::Sender<Option<ContextView>>,
     /// Where wisp's files are.
     pub paths: Paths,
     /// The configuration.
@@ -119,6 +127,8 @@ impl Conversation {
         self.record = self.record.renewed(self.stamp());
         self.estimator.forget_report();
         self.counted = None;
+        self.looked.send_replace(None);
+        self.save_elsewhere();
     }
 
     /// The server the person's models are on: not the demo's own.

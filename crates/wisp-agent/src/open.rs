@@ -1,19 +1,21 @@
 //! Opening a conversation: the home, the configuration, the audit, the server, the model, the tools. Each thing that
 //! can be wrong here is an error with what to do about it.
 
+mod parts;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
+use tokio::sync::watch;
 use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
 use wisp_config::{Config, ConfigError, Paths};
-use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
 use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
+use wisp_output::Store;
 use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
-use wisp_output::{Store, ToolBudget};
-use wisp_tools::{Asking, Gatekeeper, Keep, Registry, Services, ToolOptions};
+use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
@@ -21,6 +23,7 @@ use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::offer;
+use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -54,6 +57,8 @@ pub struct Setup {
     pub yes: bool,
     /// Whether the demo model stands in when there is no server.
     pub demo: bool,
+    /// Whether and where the conversation is saved, and which one it goes on with.
+    pub saving: Saving,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// New identifiers.
@@ -73,6 +78,10 @@ impl Setup {
             tools: Selection::All,
             yes: false,
             demo: false,
+            saving: Saving {
+                on: matches!(face, "chat" | "tui"),
+                ..Saving::default()
+            },
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             waits: Waits::default(),
@@ -126,6 +135,9 @@ pub enum OpenError {
     /// Tools were named for a model that cannot call them.
     #[error("{0} cannot call tools")]
     NoTools(String),
+    /// The conversation to go on with, or the name to save under.
+    #[error(transparent)]
+    Saved(#[from] SavedError),
 }
 
 impl OpenError {
@@ -150,6 +162,7 @@ impl OpenError {
                 "agree to it with --yes, or choose a model that runs here: wisp models lists them".to_owned(),
             ),
             Self::Disabled(name) => Some(format!("enable it with: wisp models enable {name}")),
+            Self::Saved(e) => e.hint(),
             Self::Demo(_) | Self::UnknownTool { .. } => None,
         }
     }
@@ -158,6 +171,7 @@ impl OpenError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Config(e) => e.is_usage(),
+            Self::Saved(e) => e.is_usage(),
             Self::UnknownTool { .. } | Self::Policy(_) | Self::Host(_) => true,
             _ => false,
         }
@@ -188,6 +202,10 @@ pub struct Ground {
     pub preferences: Preferences,
     /// The server.
     pub client: Client,
+    /// Where the conversation is saved, when it is.
+    pub thread: Option<Thread>,
+    /// The conversation to go on with.
+    pub resumed: Option<Resumed>,
 }
 
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet.
@@ -196,6 +214,7 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
     paths.prepare()?;
     let config = Config::load(&paths.config())?;
     let session = SessionId::new(&*setup.clock, &*setup.ids);
+    let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
     let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
     let audit = if config.audit() {
         AuditLog::open(paths.home(), &session, clock, ids)?
@@ -213,6 +232,8 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
         keep,
         preferences,
         client,
+        thread,
+        resumed,
     })
 }
 
@@ -284,10 +305,12 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         keep,
         preferences,
         client,
+        thread,
+        resumed,
     } = ground;
     let Chosen { model, demo } = chosen;
     let tools = offer::selected(&setup.tools, &config, &model, &events)?;
-    let services = services(
+    let services = parts::services(
         &setup,
         &paths,
         &config,
@@ -296,13 +319,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     );
     let mut registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
     registry.offer_memory(offer::memory(&setup.tools, &config, &model));
-    let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
-    let rules = Rules {
-        memory: registry.has_memory(),
-        ..Rules::default()
-    };
-    let record = ThreadRecord::new(instructions(&config), stamp).with_rules(rules);
-    let target = target(&config);
+    let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
         events,
@@ -317,7 +334,10 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         registry,
         tools: None,
         audit,
-        target,
+        target: parts::target(&config),
+        thread,
+        conversations: 1,
+        looked: watch::Sender::new(None),
         paths,
         config,
         env: setup.env.clone(),
@@ -328,54 +348,11 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         demo,
     };
     conversation.set_tools();
-    record_start(&conversation, &setup)?;
+    record_start(&conversation, &setup, resumed.as_ref().map(|r| r.name.as_str()))?;
+    if let Some(resumed) = resumed {
+        conversation.go_on(&resumed);
+    }
     Ok(conversation)
-}
-
-/// What the tools work with, for a window of so many tokens.
-fn services(
-    setup: &Setup,
-    paths: &Paths,
-    config: &Config,
-    (audit, keep): (AuditLog, Keep),
-    window: u64,
-) -> Services {
-    let command_bytes = config
-        .command_max_output_bytes()
-        .and_then(|b| usize::try_from(b).ok());
-    Services {
-        clock: setup.clock.clone(),
-        ids: setup.ids.clone(),
-        audit,
-        keep,
-        budget: ToolBudget::for_window(window).with_command_override(command_bytes),
-        directory: setup.directory.clone(),
-        home: paths.home().to_owned(),
-        env: setup.env.clone(),
-        options: ToolOptions {
-            command_timeout: config.command_timeout(),
-            output_ceiling: config.output_ceiling(),
-        },
-    }
-}
-
-/// The marks condensing works by.
-fn target(config: &Config) -> Target {
-    Target {
-        target: config.context_target(),
-        headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
-        ..Target::default()
-    }
-}
-
-/// wisp's own instructions, then the person's extension.
-fn instructions(config: &Config) -> String {
-    let mut text = SYSTEM_PROMPT.trim_end().to_owned();
-    if let Some(extension) = config.system_prompt_extension() {
-        text.push_str("\n\n");
-        text.push_str(&extension);
-    }
-    text
 }
 
 fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {
@@ -394,7 +371,7 @@ fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeepe
 }
 
 /// Records how the conversation began, with what the sweep of old outputs removed.
-fn record_start(conversation: &Conversation, setup: &Setup) -> Result<(), OpenError> {
+fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>) -> Result<(), OpenError> {
     let sweep = sweep(conversation, setup);
     let mut details = json!({
         "entryPoint": setup.face,
@@ -404,6 +381,9 @@ fn record_start(conversation: &Conversation, setup: &Setup) -> Result<(), OpenEr
         "model": conversation.model.name,
         "autoApprove": setup.yes,
     });
+    if let Some(name) = resume {
+        details["resume"] = name.into();
+    }
     if let Some(sweep) = sweep {
         details["outputSweep"] = sweep;
     }

@@ -86,6 +86,7 @@ impl Conversation {
         };
         self.end_record(recorded, progress.number);
         self.ratios.keep(&self.model.name, &self.estimator);
+        self.save();
         let end = self.ended(&progress, outcome, turn.doing.seconds());
         turn.doing.nothing();
         self.events.send(Event::Turn {
@@ -120,6 +121,7 @@ impl Conversation {
             let details = reference_details(&referenced);
             self.record_event(number, Kind::ContextReference, details)?;
         }
+        self.save();
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub enum Sub {
     Summarise(Summarise),
     /// List the tools a model may call
     Tools(Tools),
+    /// List saved conversations, print or delete one
+    Threads(Threads),
     /// Show or change the configuration
     Config(Config),
 }
@@ -68,6 +70,12 @@ pub struct Chat {
     /// Speak the protocol as JSON lines instead of drawing
     #[arg(long)]
     pub json: bool,
+    /// Save the conversation under this name as it goes
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Go on with a saved conversation; without a name, with the last one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub resume: Option<String>,
 }
 
 /// `wisp respond`.
@@ -149,6 +157,34 @@ pub struct Tools {
     /// Print a page of documentation for each
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
+}
+
+/// `wisp threads`.
+#[derive(Debug, Default, Args)]
+pub struct Threads {
+    /// What to do; without it, the list
+    #[command(subcommand)]
+    pub command: Option<ThreadsSub>,
+    /// Print a JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `wisp threads …`.
+#[derive(Debug, Subcommand)]
+pub enum ThreadsSub {
+    /// List them, the one saved last first
+    List,
+    /// Print what was said and run
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Delete one
+    Delete {
+        /// Its name
+        name: String,
+    },
 }
 
 /// `wisp config`.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use wisp_agent::OpenError;
 use wisp_agent::protocol::Command;
+use wisp_agent::saved::SavedError;
 use wisp_config::ConfigError;
 
 /// Something failed: the server, the model, a file.
@@ -28,6 +29,7 @@ pub struct Usage(pub String);
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
     let usage = error.chain().any(|e| {
         e.is::<Usage>()
+            || e.downcast_ref::<SavedError>().is_some_and(SavedError::is_usage)
             || e.downcast_ref::<ConfigError>().is_some_and(ConfigError::is_usage)
             || e.downcast_ref::<OpenError>().is_some_and(OpenError::is_usage)
     });
@@ -54,7 +56,8 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
         let server = e
             .downcast_ref::<wisp_ollama::Error>()
             .and_then(wisp_ollama::Error::hint);
-        config.or(open).or(server)
+        let saved = e.downcast_ref::<SavedError>().and_then(SavedError::hint);
+        config.or(open).or(server).or(saved)
     })
 }
 

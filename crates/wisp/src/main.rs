@@ -59,6 +59,7 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
         Some(Sub::Show(args)) => commands::show::run(&args, env),
         Some(Sub::Summarise(args)) => commands::summarise::run(&args, env),
         Some(Sub::Tools(args)) => commands::tools::run(&args, env),
+        Some(Sub::Threads(args)) => commands::threads::run(args, env),
         Some(Sub::Config(args)) => commands::config::run(args, env),
         None if cli.respond.prompt.is_empty() && std::io::stdin().is_terminal() => {
             let args = args::Chat {

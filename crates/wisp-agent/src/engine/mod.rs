@@ -109,7 +109,7 @@ async fn open_and_run(
             }
             let mut engine = Engine::new(conversation, commands);
             engine.waiting = waiting;
-            engine.run().await;
+            Box::pin(engine.run()).await;
         }
         Err(error) => {
             let hint = error
@@ -144,6 +144,7 @@ impl Engine {
     /// Runs until the face leaves or is gone.
     pub async fn run(mut self) {
         loop {
+            self.rest();
             let status = self.status();
             self.events().send(Event::Status(status));
             let next = match self.next().await {
@@ -183,12 +184,22 @@ impl Engine {
                     // The face is answered whether or not its greeting can be recorded.
                     let _ = self.conversation.audit.append(event);
                 }
+                Command::Context { turn } => self.side.tell(self.conversation.context(turn)),
                 side => {
                     self.side.refresh(&self.conversation);
                     self.side.answer(&side, &mut self.desk);
                 }
             }
         }
+    }
+
+    /// Between turns, when nobody waits: room is made for the next turn, and what has changed is saved.
+    fn rest(&mut self) {
+        self.side.free();
+        if self.waiting.is_empty() && self.commands.is_empty() {
+            self.conversation.condense_idle();
+        }
+        self.conversation.save();
     }
 
     async fn obey(&mut self, command: Command) -> Next {
@@ -219,6 +230,7 @@ impl Engine {
     }
 
     async fn turn(&mut self, prompt: &str) {
+        self.side.busy(&self.conversation);
         let (cancel, stop) = stopper();
         let doing = Doing::new(self.events().clone());
         let person = self.desk.person(doing.clone());
@@ -240,6 +252,7 @@ impl Engine {
     }
 
     async fn typed(&mut self, line: String) {
+        self.side.busy(&self.conversation);
         let (cancel, _) = stopper();
         let doing = Doing::new(self.events().clone());
         let person = self.desk.person(doing.clone());
@@ -255,6 +268,7 @@ impl Engine {
     }
 
     async fn slash(&mut self, called: slash::Called) -> Next {
+        self.side.busy(&self.conversation);
         let (cancel, _) = stopper();
         let doing = Doing::new(self.events().clone());
         let person = self.desk.person(doing);

@@ -8,7 +8,8 @@ use wisp_output::{Store, store::Shelf};
 use super::desk::Desk;
 use crate::conversation::Conversation;
 use crate::events::Events;
-use crate::protocol::{Command, Event};
+use crate::looking::Looking;
+use crate::protocol::{Command, Event, NoteLevel, View};
 use crate::slash;
 use crate::views;
 
@@ -24,6 +25,8 @@ pub struct Side {
     shelf: Shelf,
     client: wisp_ollama::Client,
     models: Arc<Mutex<Vec<String>>>,
+    /// The context, while the conversation is busy.
+    looking: Option<Looking>,
 }
 
 impl Side {
@@ -35,6 +38,7 @@ impl Side {
             shelf: Shelf::new(conversation.paths.home()),
             client: conversation.server(),
             models: Arc::default(),
+            looking: None,
         };
         side.refresh(conversation);
         side
@@ -71,6 +75,33 @@ impl Side {
         });
     }
 
+    /// The conversation gets busy: what can be looked at meanwhile.
+    pub fn busy(&mut self, conversation: &Conversation) {
+        self.refresh(conversation);
+        self.looking = Some(Looking::at(conversation));
+    }
+
+    /// It is free again.
+    pub fn free(&mut self) {
+        self.looking = None;
+    }
+
+    fn context(&self, turn: Option<u64>) {
+        let view = match &self.looking {
+            Some(looking) => looking.context(turn),
+            None => Err("the context cannot be looked at just now".to_owned()),
+        };
+        self.tell(view);
+    }
+
+    /// Sends a view, or why there is none.
+    pub fn tell(&self, view: Result<View, String>) {
+        match view {
+            Ok(view) => self.events.send(Event::View(view)),
+            Err(why) => self.events.note(NoteLevel::Error, why),
+        }
+    }
+
     /// Answers what can be answered without the conversation.
     pub fn answer(&self, command: &Command, desk: &mut Desk) {
         match command {
@@ -93,6 +124,7 @@ impl Side {
                 let event = views::search(&self.shelf, id, &search);
                 self.events.send(event);
             }
+            Command::Context { turn } => self.context(*turn),
             Command::Digest { id } => {
                 let view = views::digest(&self.shelf, id);
                 self.events.send(Event::View(view));

@@ -78,6 +78,12 @@ pub enum Command {
         /// The output's id, or the first four or more of its digits.
         id: String,
     },
+    /// Asks for what the model is sent, answered by a `view` of kind `context`, also while a turn runs.
+    Context {
+        /// The turn; none for the request under way or, between turns, the next one.
+        #[serde(default)]
+        turn: Option<u64>,
+    },
     /// Leaves the conversation; answered by `exit`.
     Quit,
 }

@@ -1,8 +1,7 @@
-//! `/new`, `/history`, `/status`, `/tokens`, `/quit`: the conversation itself.
+//! `/new`, `/history`, `/status`, `/quit`: the conversation itself.
 
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
-use wisp_context::Basis;
 use wisp_output::amount::grouped;
 
 use super::Scene;
@@ -27,11 +26,15 @@ pub(super) async fn new(conversation: &mut Conversation, _: &str, _: &Scene<'_>)
         conversation.events.note(NoteLevel::Error, e.to_string());
         return Next::Go;
     }
+    let name = conversation.thread.as_ref().filter(|t| t.is_named());
+    let name = name.map(|t| t.name().to_owned());
     conversation.start_over();
-    conversation.events.note(
-        NoteLevel::Info,
-        "a new conversation; outputs of the old one stay reachable with /show",
+    let text = "a new conversation; outputs of the old one stay reachable with /show";
+    let text = name.map_or_else(
+        || text.to_owned(),
+        |name| format!("{text}, the old one stays saved as {name}"),
     );
+    conversation.events.note(NoteLevel::Info, text);
     Next::Go
 }
 
@@ -87,12 +90,21 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         ),
         ("approvals", conversation.registry.gate().described()),
         ("audit", audit),
+        ("saved as", saved(conversation)),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
     ];
     for (name, value) in rows {
         conversation.events.line(format!("{name:<14} {value}"));
     }
     Next::Go
+}
+
+fn saved(conversation: &Conversation) -> String {
+    let Some(thread) = &conversation.thread else {
+        return "not saved".to_owned();
+    };
+    let file = thread.folder().file(thread.name(), "store");
+    format!("{} ({})", thread.name(), file.display())
 }
 
 async fn loaded(conversation: &Conversation) -> String {
@@ -107,48 +119,4 @@ async fn loaded(conversation: &Conversation) -> String {
             .context_length
             .map_or_else(|| "unknown".to_owned(), |n| format!("{} tokens", grouped(n))),
     }
-}
-
-pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    let estimator = &conversation.estimator;
-    let now = estimator.estimate(conversation.record.compose().bytes());
-    let how = match now.basis {
-        Basis::Reported => "reported by the server",
-        Basis::SinceReport => "the last report and what changed since",
-        Basis::Bytes => "estimated from bytes",
-    };
-    let window = conversation.model.window.tokens;
-    let percent = now.tokens * 100 / window.max(1);
-    let events = &conversation.events;
-    events.line(format!(
-        "{} of {} tokens ({percent} %), {how}",
-        grouped(now.tokens),
-        grouped(window)
-    ));
-    events.line(format!(
-        "{:.1} bytes a token; tool definitions are {} bytes of each request",
-        estimator.ratio(),
-        grouped(estimator.tool_bytes())
-    ));
-    if let Some(miss) = estimator.last_miss() {
-        let (said, was) = (grouped(miss.estimated), grouped(miss.reported));
-        events.line(format!(
-            "the last estimate was {said} where the server counted {was} ({:+.1} %)",
-            miss.percent()
-        ));
-    }
-    let turns = conversation.record.turn_count();
-    let dropped = conversation.record.condensations().len();
-    let turns = if turns == 1 {
-        "1 turn".to_owned()
-    } else {
-        format!("{turns} turns")
-    };
-    let times = if dropped == 1 {
-        "once".to_owned()
-    } else {
-        format!("{dropped} times")
-    };
-    events.line(format!("{turns}; older turns left the context {times}"));
-    Next::Go
 }

@@ -1,10 +1,12 @@
 //! Slash commands: one table, from which the parser, `/help` and completion are made, so that a command cannot exist
 //! without help.
 
+mod context;
 mod conversation;
 mod help;
 mod models;
 mod outputs;
+mod saved;
 
 use std::pin::Pin;
 
@@ -99,7 +101,31 @@ pub static TABLE: &[Row] = &[
         "",
         "how full the window is, and how that is known",
         "this chat",
-        conversation::tokens
+        context::tokens
+    ),
+    row!(
+        "/inspect",
+        ["/context"],
+        "[context] [next | N | turns]",
+        "what the model is sent: next, in turn N, or the turns",
+        "this chat",
+        context::inspect
+    ),
+    row!(
+        "/save",
+        [],
+        "[NAME]",
+        "keep this conversation under a name",
+        "this chat",
+        saved::save
+    ),
+    row!(
+        "/threads",
+        [],
+        "",
+        "the conversations that are saved",
+        "this chat",
+        saved::threads
     ),
     row!(
         "/show",

@@ -99,7 +99,7 @@ impl Conversation {
         let remedy = failure.remedy();
         let Some(pause) = self.remedied(&failure, changes, progress).await? else {
             self.keep_partial(&partial, progress.number, &failure.to_string())?;
-            return Err(failure.into());
+            return Err(TurnError::of(failure, self.model.window.tokens));
         };
         changes.tries += 1;
         let details = json!({

@@ -2,10 +2,12 @@
 
 use serde_json::json;
 use wisp_audit::{AuditError, Kind};
+use wisp_ollama::Error;
 use wisp_tools::NotRecorded;
 
 use super::MAX_STEPS;
 use crate::conversation::Conversation;
+use crate::model::failure::Failure;
 use crate::protocol::NoteLevel;
 
 /// Why a turn failed. What had arrived before is recorded.
@@ -13,7 +15,7 @@ use crate::protocol::NoteLevel;
 pub enum TurnError {
     /// The server or the model.
     #[error(transparent)]
-    Model(#[from] crate::model::failure::Failure),
+    Model(#[from] Failure),
     /// The audit cannot be written.
     #[error("the audit cannot be written: {0}")]
     Audit(#[from] AuditError),
@@ -26,6 +28,14 @@ pub enum TurnError {
     /// The model said nothing, also when asked again.
     #[error("the model gave an empty reply, also when it was asked again{0}")]
     Empty(&'static str),
+    /// The server refused the request as too long, also after room was made.
+    #[error("the request does not fit the model's context window: about {tokens} of {window} tokens")]
+    Refused {
+        /// Tokens of the request, as the server counted or as estimated.
+        tokens: u64,
+        /// The window.
+        window: u64,
+    },
     /// The conversation does not fit the window whatever is left out.
     #[error(
         "the conversation does not fit the model's window of {0} tokens; /new starts afresh, or choose a larger window with ollama.contextLength"
@@ -44,6 +54,22 @@ pub enum TurnError {
 }
 
 impl TurnError {
+    /// A failed exchange that is not tried again, in a window of so many tokens.
+    pub(super) fn of(failure: Failure, window: u64) -> Self {
+        match failure {
+            Failure::Server(Error::ContextOverflow {
+                prompt_tokens: Some(tokens),
+                window: said,
+                ..
+            }) => Self::Refused {
+                tokens,
+                window: said.unwrap_or(window),
+            },
+            Failure::Server(Error::ContextOverflow { .. }) => Self::TooLong(window),
+            failure => Self::Model(failure),
+        }
+    }
+
     /// What the person can do, where something can be done.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -57,6 +83,10 @@ impl TurnError {
             }
             Self::SilentCut { .. } => Some(
                 "set a window that the server grants with ollama.contextLength, or update Ollama".to_owned(),
+            ),
+            Self::Refused { .. } => Some(
+                "shorten the message, start afresh with /new, or set a larger window with ollama.contextLength"
+                    .to_owned(),
             ),
             Self::TooManySteps | Self::TooLong(_) => None,
         }

@@ -33,6 +33,7 @@ impl Conversation {
         loop {
             self.make_room(step, progress.number)?;
             let composed = self.surely_fitting(&changes, progress)?;
+            self.show_request();
             let request = self.prepared(&composed, &changes);
             self.record_request(&request, &composed, step, progress.number)?;
             let began = Instant::now();

@@ -43,6 +43,7 @@ impl Conversation {
             self.admit(&call.id, &finished);
         }
         self.offer_memory_when_needed();
+        self.save();
         Ok(if turn.stop.is_cancelled() {
             Step::Stopped
         } else {

@@ -6,6 +6,7 @@ pub mod outputs;
 pub mod respond;
 pub mod show;
 pub mod summarise;
+pub mod threads;
 pub mod tools;
 
 use std::path::PathBuf;

@@ -1,0 +1,117 @@
+//! The context as a face looks at it: the next request, the one under way, any one that was sent, and the turns.
+//!
+//! Between turns the conversation answers. While something runs the conversation is busy, so the engine keeps a copy
+//! of the record from before, and the request under way as it was composed last.
+
+use tokio::sync::watch;
+use wisp_context::{ContextView, Estimator, Gauge, Target, ThreadRecord, turns_markdown};
+
+use crate::conversation::Conversation;
+use crate::protocol::{View, ViewKind};
+
+/// What can be looked at while the conversation is busy.
+pub struct Looking {
+    record: ThreadRecord,
+    estimator: Estimator,
+    target: Target,
+    window: u64,
+    before: u64,
+    under_way: watch::Receiver<Option<ContextView>>,
+}
+
+impl Looking {
+    /// The conversation as it is now, before it gets busy.
+    pub fn at(conversation: &Conversation) -> Self {
+        Self {
+            record: conversation.record.clone(),
+            estimator: conversation.estimator.clone(),
+            target: conversation.target,
+            window: conversation.model.window.tokens,
+            before: conversation.turns_before,
+            under_way: conversation.looked.subscribe(),
+        }
+    }
+
+    /// The context of a turn, or of the request under way.
+    pub fn context(&self, turn: Option<u64>) -> Result<View, String> {
+        let last = self.before + u64::from(self.record.turn_count());
+        if turn.is_none_or(|turn| turn > last)
+            && let Some(view) = &*self.under_way.borrow()
+        {
+            let number = view.turn.map(|turn| self.before + u64::from(turn));
+            if turn.is_none() || turn == number {
+                return Ok(shown(view.clone(), self.before));
+            }
+        }
+        let gauge = Gauge {
+            estimator: &self.estimator,
+            window: Some(self.window),
+            target: self.target,
+        };
+        context(&self.record, &gauge, self.before, turn)
+    }
+}
+
+impl Conversation {
+    /// The context of a turn by the number the person knows it by, or of the next request.
+    pub(crate) fn context(&self, turn: Option<u64>) -> Result<View, String> {
+        context(&self.record, &self.gauge(), self.turns_before, turn)
+    }
+
+    /// The turns, what each cost and what changed at it.
+    pub(crate) fn context_turns(&self) -> View {
+        let mut rows = self.record.context_turns(&self.gauge());
+        for row in &mut rows {
+            row.turn += u32::try_from(self.turns_before).unwrap_or(0);
+        }
+        View {
+            kind: ViewKind::Context,
+            turn: None,
+            text: turns_markdown(&rows),
+            output: None,
+        }
+    }
+
+    /// Lets whoever looks see the request that is about to be sent.
+    pub(crate) fn show_request(&self) {
+        let view = self.record.context_next(&self.gauge());
+        self.looked.send_replace(Some(view));
+    }
+}
+
+fn context(record: &ThreadRecord, gauge: &Gauge<'_>, before: u64, turn: Option<u64>) -> Result<View, String> {
+    let Some(number) = turn else {
+        return Ok(shown(record.context_next(gauge), before));
+    };
+    let own = number.checked_sub(before).and_then(|n| u32::try_from(n).ok());
+    let view = own.and_then(|own| record.context_of(own, gauge));
+    let view = view.ok_or_else(|| {
+        let last = before + u64::from(record.turn_count());
+        match last - before {
+            0 => "this conversation has no turn yet".to_owned(),
+            _ => format!(
+                "there is no turn {number} in this conversation, which has {} to {last}",
+                before + 1
+            ),
+        }
+    })?;
+    Ok(shown(view, before))
+}
+
+/// A view under the numbers the person knows the turns by: those before `/new` are counted too.
+fn shown(mut view: ContextView, before: u64) -> View {
+    let before = u32::try_from(before).unwrap_or(0);
+    view.turn = view.turn.map(|turn| turn + before);
+    for row in &mut view.rows {
+        row.turn = row.turn.map(|turn| turn + before);
+    }
+    for done in &mut view.condensations {
+        done.turn += before;
+    }
+    View {
+        kind: ViewKind::Context,
+        turn: view.turn.map(u64::from),
+        text: view.markdown(),
+        output: None,
+    }
+}

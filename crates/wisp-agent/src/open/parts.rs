@@ -1,0 +1,74 @@
+//! What a conversation is opened with that follows from the configuration.
+
+use wisp_audit::AuditLog;
+use wisp_config::{Config, Paths};
+use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
+use wisp_output::ToolBudget;
+use wisp_tools::{Keep, Services, ToolOptions};
+
+use super::{SYSTEM_PROMPT, Setup};
+use crate::saved::Resumed;
+
+/// What the tools work with, for a window of so many tokens.
+pub(super) fn services(
+    setup: &Setup,
+    paths: &Paths,
+    config: &Config,
+    (audit, keep): (AuditLog, Keep),
+    window: u64,
+) -> Services {
+    let command_bytes = config
+        .command_max_output_bytes()
+        .and_then(|b| usize::try_from(b).ok());
+    Services {
+        clock: setup.clock.clone(),
+        ids: setup.ids.clone(),
+        audit,
+        keep,
+        budget: ToolBudget::for_window(window).with_command_override(command_bytes),
+        directory: setup.directory.clone(),
+        home: paths.home().to_owned(),
+        env: setup.env.clone(),
+        options: ToolOptions {
+            command_timeout: config.command_timeout(),
+            output_ceiling: config.output_ceiling(),
+        },
+    }
+}
+
+/// The marks condensing works by.
+pub(super) fn target(config: &Config) -> Target {
+    Target {
+        target: config.context_target(),
+        headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
+        ..Target::default()
+    }
+}
+
+/// The record to go on with, its instructions as they were; else an empty one.
+pub(super) fn record(
+    resumed: Option<&Resumed>,
+    config: &Config,
+    setup: &Setup,
+    memory: bool,
+) -> ThreadRecord {
+    let rules = Rules {
+        memory,
+        ..Rules::default()
+    };
+    if let Some(resumed) = resumed {
+        return resumed.record.clone().with_rules(rules);
+    }
+    let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
+    ThreadRecord::new(instructions(config), stamp).with_rules(rules)
+}
+
+/// wisp's own instructions, then the person's extension.
+fn instructions(config: &Config) -> String {
+    let mut text = SYSTEM_PROMPT.trim_end().to_owned();
+    if let Some(extension) = config.system_prompt_extension() {
+        text.push_str("\n\n");
+        text.push_str(&extension);
+    }
+    text
+}

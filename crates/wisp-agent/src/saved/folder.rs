@@ -1,0 +1,191 @@
+//! The folder of saved conversations: listed, read, deleted.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use wisp_context::{Loaded, load};
+use wisp_host::{FileError, files};
+
+use super::lock::{Lock, Taken};
+use super::{SavedError, checked};
+
+/// `transcripts/` under wisp's home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+/// One saved conversation, as far as its files' names say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name; the audit session's for an unnamed one.
+    pub name: String,
+    /// Whether the person named it.
+    pub named: bool,
+    /// When it was last saved.
+    pub saved: SystemTime,
+    /// Bytes of both files.
+    pub bytes: u64,
+}
+
+/// The bytes of a pair, as they were found.
+pub struct Pair {
+    /// `NAME.json`; empty when it is not there.
+    pub transcript: Vec<u8>,
+    /// `NAME.store`; empty when it is not there.
+    pub store: Vec<u8>,
+}
+
+impl Folder {
+    /// The folder at `root`, which need not exist.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file of a conversation with this ending.
+    pub fn file(&self, name: &str, ending: &str) -> PathBuf {
+        self.root.join(format!("{name}.{ending}"))
+    }
+
+    /// Whether something is saved under a name.
+    pub fn has(&self, name: &str) -> bool {
+        ["store", "json"]
+            .iter()
+            .any(|ending| fs::symlink_metadata(self.file(name, ending)).is_ok())
+    }
+
+    /// Every saved conversation, the one saved last first.
+    pub fn list(&self) -> Result<Vec<Listed>, FileError> {
+        let entries = match fs::read_dir(&self.root) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|e| FileError::io("read", &self.root, e))?,
+        };
+        let mut listed: Vec<Listed> = Vec::new();
+        for entry in entries.flatten() {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let Some((name, "store" | "json")) = file.rsplit_once('.') else {
+                continue;
+            };
+            let Ok(meta) = fs::symlink_metadata(entry.path()) else {
+                continue;
+            };
+            if checked(name).is_err() || !meta.is_file() {
+                continue;
+            }
+            let saved = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            match listed.iter_mut().find(|one| one.name == name) {
+                Some(one) => {
+                    one.bytes += meta.len();
+                    one.saved = one.saved.max(saved);
+                }
+                None => listed.push(Listed {
+                    name: name.to_owned(),
+                    named: !is_session(name),
+                    saved,
+                    bytes: meta.len(),
+                }),
+            }
+        }
+        listed.sort_by(|a, b| (b.saved, &b.name).cmp(&(a.saved, &a.name)));
+        Ok(listed)
+    }
+
+    /// The bytes of a conversation's two files.
+    pub fn pair(&self, name: &str) -> Result<Pair, SavedError> {
+        checked(name)?;
+        if !self.has(name) {
+            return Err(SavedError::NotFound {
+                name: name.to_owned(),
+                near: self.near(name),
+            });
+        }
+        Ok(Pair {
+            transcript: read(&self.file(name, "json"))?,
+            store: read(&self.file(name, "store"))?,
+        })
+    }
+
+    /// Reads a conversation without opening it.
+    pub fn load(&self, name: &str) -> Result<Loaded, SavedError> {
+        let pair = self.pair(name)?;
+        load(&pair.transcript, &pair.store).map_err(|why| SavedError::Unreadable {
+            name: name.to_owned(),
+            why,
+        })
+    }
+
+    /// Takes the lock of a conversation.
+    pub fn lock(&self, name: &str) -> Result<Lock, SavedError> {
+        files::private_dir(&self.root)?;
+        match Lock::take(&self.file(name, "lock"))? {
+            Taken::Ours(lock) => Ok(lock),
+            Taken::Theirs(by) => Err(SavedError::Held {
+                name: name.to_owned(),
+                by: by.map_or_else(String::new, |pid| format!(" (process {pid})")),
+            }),
+        }
+    }
+
+    /// Deletes a conversation nobody has open. Outputs kept for it stay until they are swept.
+    pub fn delete(&self, name: &str) -> Result<(), SavedError> {
+        self.pair(name)?;
+        let _lock = self.lock(name)?;
+        self.remove(name)
+    }
+
+    /// Removes the pair of a conversation whose lock is held: the transcript first, so that what is left after a
+    /// crash can still be resumed.
+    pub(super) fn remove(&self, name: &str) -> Result<(), SavedError> {
+        for ending in ["json", "store"] {
+            let path = self.file(name, ending);
+            match fs::remove_file(&path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(FileError::io("delete", &path, e).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn near(&self, name: &str) -> String {
+        let listed = self.list().unwrap_or_default();
+        let near = wisp_config::nearest(name, listed.iter().map(|one| one.name.as_str()));
+        near.map_or_else(String::new, |near| format!("; did you mean {near}?"))
+    }
+}
+
+/// A whole file of wisp's own; empty when it is not there.
+fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    let file = match files::open_own(path) {
+        Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(Vec::new());
+        }
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    let read = io::BufReader::new(file).read_to_end(&mut bytes);
+    read.map_err(|e| FileError::io("read", path, e))?;
+    Ok(bytes)
+}
+
+/// Whether a name is one an audit session has, with a number after a full stop for those after `/new`:
+/// `20261130T090000-1a2b3c4d.2`.
+pub(super) fn is_session(name: &str) -> bool {
+    let name = name.split_once('.').map_or(name, |(session, _)| session);
+    let bytes = name.as_bytes();
+    let digits = |from: usize, to: usize| bytes[from..to].iter().all(u8::is_ascii_digit);
+    bytes.len() == 24
+        && digits(0, 8)
+        && bytes[8] == b'T'
+        && digits(9, 15)
+        && bytes[15] == b'-'
+        && bytes[16..].iter().all(u8::is_ascii_hexdigit)
+}

@@ -1,0 +1,81 @@
+//! A conversation goes on: what the person is told of it, and what they can look at again.
+
+use wisp_context::{Content, Entry};
+use wisp_output::amount::grouped;
+
+use super::Resumed;
+use crate::conversation::{Conversation, Shown};
+use crate::protocol::NoteLevel;
+
+/// Characters of the last message in the line a conversation goes on with.
+const PROMPT_CHARS: usize = 60;
+
+impl Conversation {
+    /// Tells the person where they are, and makes what was printed and typed reachable again.
+    pub(crate) fn go_on(&mut self, resumed: &Resumed) {
+        if let Some(damage) = &resumed.damage {
+            self.events.note(NoteLevel::Warning, damage.clone());
+        }
+        let entries = self.record.entries();
+        self.shown = entries.iter().filter_map(shown).collect();
+        self.typed = entries.iter().filter_map(typed).collect();
+        self.events
+            .note(NoteLevel::Info, self.where_it_was(&resumed.name));
+    }
+
+    /// `going on with work: 12 turns, the last begun 2026-11-30 14:05 with "Fix the parser"`.
+    fn where_it_was(&self, name: &str) -> String {
+        let turns = u64::from(self.record.turn_count());
+        let turns = if turns == 1 {
+            "1 turn".to_owned()
+        } else {
+            format!("{} turns", grouped(turns))
+        };
+        let Some(last) = self.record.turns().last() else {
+            return format!("going on with {name}: {turns}");
+        };
+        let began = jiff::Timestamp::from_millisecond(last.began.millis)
+            .map(|at| at.to_zoned_datetime(jiff::tz::TimeZone::system()))
+            .map_or_else(
+                |_| last.began.clock(),
+                |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
+            );
+        let prompt = self.record.entry(last.prompt).map_or("", Entry::text);
+        let line = prompt.lines().next().unwrap_or_default();
+        let mut short: String = line.chars().take(PROMPT_CHARS).collect();
+        if short.len() < prompt.trim_end().len() {
+            short.push('…');
+        }
+        format!("going on with {name}: {turns}, the last begun {began} with \"{short}\"")
+    }
+}
+
+/// What `/show` and `/last` find of an output of before.
+fn shown(entry: &Entry) -> Option<Shown> {
+    let Content::Output(output) = &entry.content else {
+        return None;
+    };
+    let event = || entry.sources.first().cloned().unwrap_or_default();
+    Some(Shown {
+        id: output
+            .kept
+            .as_ref()
+            .map_or_else(event, |id| id.as_str().to_owned()),
+        title: output.tool.as_str().to_owned(),
+        text: output.whole().to_owned(),
+        bytes: output.bytes,
+        lines: output.lines,
+        held: Vec::new(),
+        kept: output.kept.is_some(),
+        not_kept: None,
+    })
+}
+
+/// What the person entered.
+fn typed(entry: &Entry) -> Option<String> {
+    match &entry.content {
+        Content::Prompt { text } => Some(text.as_str().to_owned()),
+        Content::Command { command, .. } => Some(format!("!{command}")),
+        _ => None,
+    }
+}

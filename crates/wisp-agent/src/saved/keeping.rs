@@ -1,0 +1,85 @@
+//! A conversation saved as it goes: after each step, with one line when that fails and one when it works again.
+
+use serde_json::json;
+use wisp_audit::Kind;
+
+use super::{Folder, SavedError, Thread};
+use crate::conversation::Conversation;
+use crate::protocol::NoteLevel;
+
+impl Conversation {
+    /// Saves the conversation when it has changed and anything has been said in it. A failure is told once, and the
+    /// next change tries again; what was saved before stays as it is.
+    pub(crate) fn save(&mut self) {
+        let Some(thread) = &mut self.thread else { return };
+        if self.record.turn_count() == 0 || !thread.is_behind(&self.record) {
+            return;
+        }
+        if self.estimator.is_calibrated() {
+            self.record.set_ratio(&self.model.name, self.estimator.ratio());
+        }
+        let failed_before = thread.failed;
+        let done = thread.save(&mut self.record);
+        thread.failed = done.is_err();
+        match done {
+            Err(error) if !failed_before => self.not_saved(&error),
+            Ok(()) if failed_before => self
+                .events
+                .note(NoteLevel::Info, "the conversation is being saved again"),
+            _ => {}
+        }
+    }
+
+    fn not_saved(&self, error: &SavedError) {
+        let hint = error.hint();
+        let text = format!("the conversation could not be saved: {error}");
+        let details = json!({"message": text, "context": "saving", "hint": hint});
+        // On a full disk the audit may fail too; the note says it all the same.
+        let _ = self.record_event(self.turn_number(), Kind::Error, details);
+        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        let text = format!("{text}; what was saved before is intact, and each turn tries again{hint}");
+        self.events.note(NoteLevel::Error, text);
+    }
+
+    /// Saves the conversation under a new name, which it keeps; an unnamed copy goes.
+    pub(crate) fn save_as(&mut self, name: &str) -> Result<(), SavedError> {
+        if self.thread.as_ref().is_some_and(|thread| thread.name() == name) {
+            return self.save_now();
+        }
+        let thread = Thread::named(self.folder(), name)?;
+        let before = self.thread.replace(thread);
+        if let Err(error) = self.save_now() {
+            self.thread = before;
+            return Err(error);
+        }
+        match before {
+            Some(thread) if !thread.is_named() => thread.forget(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Saves the conversation whether or not it has changed.
+    pub(crate) fn save_now(&mut self) -> Result<(), SavedError> {
+        let Some(thread) = &mut self.thread else {
+            return Ok(());
+        };
+        thread.save(&mut self.record)?;
+        thread.failed = false;
+        Ok(())
+    }
+
+    /// After `/new`: the old conversation stays as it was saved, the new one is unnamed.
+    pub(crate) fn save_elsewhere(&mut self) {
+        if self.thread.is_none() {
+            return;
+        }
+        self.conversations += 1;
+        let session = self.audit.session().as_str().to_owned();
+        self.thread = Some(Thread::unnamed(self.folder(), &session, self.conversations));
+    }
+
+    /// Where conversations are saved.
+    pub(crate) fn folder(&self) -> Folder {
+        Folder::new(self.paths.transcripts())
+    }
+}

@@ -1,0 +1,188 @@
+//! A conversation's place among the saved ones, from its opening to its end.
+
+use wisp_context::{Loaded, Revision, ThreadRecord, load};
+use wisp_host::FileError;
+use wisp_host::files::Staged;
+
+use super::damage::set_aside;
+use super::folder::{Folder, is_session};
+use super::lock::Lock;
+use super::{Resume, SavedError, Saving, checked};
+
+/// Where a conversation is saved, and up to which change it is.
+#[derive(Debug)]
+pub struct Thread {
+    folder: Folder,
+    name: String,
+    /// Taken at the first save of an unnamed conversation, else at once.
+    lock: Option<Lock>,
+    saved: Option<Revision>,
+    /// Whether the last try failed.
+    pub(super) failed: bool,
+}
+
+/// A conversation read back.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The record.
+    pub record: ThreadRecord,
+    /// The name it was saved under.
+    pub name: String,
+    /// One sentence on what was damaged, when something was.
+    pub damage: Option<String>,
+    /// Outputs from before admission whose excerpt was decided now.
+    pub normalised: usize,
+}
+
+/// Opens what is asked for: the place to save to, none when nothing is saved, and the conversation to go on with.
+/// Everything that can be wrong is found before a conversation starts.
+pub fn open(
+    saving: &Saving,
+    folder: Folder,
+    session: &str,
+) -> Result<(Option<Thread>, Option<Resumed>), SavedError> {
+    if !saving.on {
+        return Ok((None, None));
+    }
+    if let Some(name) = &saving.name {
+        checked(name)?;
+    }
+    let wanted = match &saving.resume {
+        None => None,
+        Some(Resume::Named(name)) => Some(checked(name)?.to_owned()),
+        Some(Resume::Last) => {
+            let last = folder.list()?.into_iter().next();
+            Some(last.ok_or(SavedError::NothingSaved)?.name)
+        }
+    };
+    match (wanted, &saving.name) {
+        (Some(from), Some(to)) if *to != from => {
+            let resumed = read(&folder, &from)?;
+            let thread = Thread::named(folder, to)?;
+            Ok((Some(thread), Some(resumed)))
+        }
+        (Some(name), _) => {
+            // A name nothing is saved under must not leave a lock's file behind.
+            folder.pair(&name)?;
+            let lock = folder.lock(&name)?;
+            let resumed = read(&folder, &name)?;
+            let mut thread = Thread::at(folder, name, Some(lock));
+            thread.saved = Some(resumed.record.revision());
+            Ok((Some(thread), Some(resumed)))
+        }
+        (None, Some(name)) => Ok((Some(Thread::named(folder, name)?), None)),
+        (None, None) => Ok((Some(Thread::unnamed(folder, session, 1)), None)),
+    }
+}
+
+/// Reads a conversation; damaged files are set aside first.
+fn read(folder: &Folder, name: &str) -> Result<Resumed, SavedError> {
+    let pair = folder.pair(name)?;
+    let Loaded {
+        record,
+        losses,
+        normalised,
+    } = load(&pair.transcript, &pair.store).map_err(|why| SavedError::Unreadable {
+        name: name.to_owned(),
+        why,
+    })?;
+    let damage = if losses.is_empty() {
+        None
+    } else {
+        Some(set_aside(folder, name, &pair, &losses)?)
+    };
+    Ok(Resumed {
+        record,
+        name: name.to_owned(),
+        damage,
+        normalised,
+    })
+}
+
+impl Thread {
+    fn at(folder: Folder, name: String, lock: Option<Lock>) -> Self {
+        Self {
+            folder,
+            name,
+            lock,
+            saved: None,
+            failed: false,
+        }
+    }
+
+    /// A new conversation under a name. Errors: the name is taken, or open elsewhere.
+    pub fn named(folder: Folder, name: &str) -> Result<Self, SavedError> {
+        checked(name)?;
+        let lock = folder.lock(name)?;
+        if folder.has(name) {
+            return Err(SavedError::Exists {
+                name: name.to_owned(),
+            });
+        }
+        Ok(Self::at(folder, name.to_owned(), Some(lock)))
+    }
+
+    /// A new conversation without a name: the `number`th of its audit session.
+    pub fn unnamed(folder: Folder, session: &str, number: u32) -> Self {
+        let name = match number {
+            0 | 1 => session.to_owned(),
+            number => format!("{session}.{number}"),
+        };
+        Self::at(folder, name, None)
+    }
+
+    /// The name it is saved under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the person gave it.
+    pub fn is_named(&self) -> bool {
+        !is_session(&self.name)
+    }
+
+    /// The folder it is in.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Whether the record has changed since it was last saved.
+    pub fn is_behind(&self, record: &ThreadRecord) -> bool {
+        self.saved != Some(record.revision())
+    }
+
+    /// Saves the record: both files written and synced beside their targets, then the store put in place, then the
+    /// transcript. On an error the files that were there are still there.
+    pub fn save(&mut self, record: &mut ThreadRecord) -> Result<(), SavedError> {
+        if self.lock.is_none() {
+            self.lock = Some(self.folder.lock(&self.name)?);
+        }
+        let revision = record.revision();
+        let saved = record.save();
+        let store = self.staged("store", &saved.store)?;
+        let transcript = self.staged("json", &saved.transcript)?;
+        store.commit()?;
+        transcript.commit()?;
+        self.saved = Some(revision);
+        Ok(())
+    }
+
+    fn staged(&self, ending: &str, bytes: &[u8]) -> Result<Staged, FileError> {
+        use std::io::Write;
+        let path = self.folder.file(&self.name, ending);
+        let mut staged = Staged::beside(&path)?;
+        staged
+            .write_all(bytes)
+            .and_then(|()| staged.file().sync_data())
+            .map_err(|e| FileError::io("write", &path, e))?;
+        Ok(staged)
+    }
+
+    /// Removes what was saved: the conversation goes on under another name.
+    pub fn forget(self) -> Result<(), SavedError> {
+        if self.lock.is_some() {
+            self.folder.remove(&self.name)?;
+        }
+        Ok(())
+    }
+}

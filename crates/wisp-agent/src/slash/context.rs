@@ -1,0 +1,108 @@
+//! `/inspect context`, `/tokens`: what the model is sent, what it costs, and how that is known.
+
+use wisp_context::Basis;
+use wisp_host::files;
+use wisp_output::amount::grouped;
+
+use super::Scene;
+use crate::conversation::Conversation;
+use crate::engine::Next;
+use crate::protocol::{Event, NoteLevel};
+
+/// `context next`, `context N` and `context turns` show; `context` alone writes what the next request has to files.
+pub(super) async fn inspect(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    let what = rest.strip_prefix("context").unwrap_or(rest).trim();
+    let view = match what {
+        "" => return keep(conversation),
+        "next" => conversation.context(None),
+        "turns" => Ok(conversation.context_turns()),
+        number => match number.parse() {
+            Ok(number) => conversation.context(Some(number)),
+            Err(_) => Err(format!(
+                "there is no context {number:?}: next, turns, or the number of a turn"
+            )),
+        },
+    };
+    match view {
+        Ok(view) => conversation.events.send(Event::View(view)),
+        Err(why) => conversation.events.note(NoteLevel::Error, why),
+    }
+    Next::Go
+}
+
+/// Writes the next request's context as Markdown and as JSON, and says where.
+fn keep(conversation: &Conversation) -> Next {
+    if !conversation.audit.is_on() {
+        let text = "the audit is off, so no context is written; /inspect context next shows it";
+        conversation.events.note(NoteLevel::Error, text);
+        return Next::Go;
+    }
+    let view = conversation.record.context_next(&conversation.gauge());
+    let json = serde_json::to_vec_pretty(&view).unwrap_or_default();
+    let session = conversation.audit.session();
+    let name = format!("{session}-turn{}", conversation.turn_number() + 1);
+    let folder = conversation.paths.contexts();
+    let paths = [("md", view.markdown().into_bytes()), ("json", json)]
+        .map(|(ending, bytes)| (folder.join(format!("{name}.{ending}")), bytes));
+    let written = files::private_dir(&folder).and_then(|()| {
+        paths
+            .iter()
+            .try_for_each(|(path, bytes)| files::replace(path, bytes))
+    });
+    match written {
+        Ok(()) => {
+            let text = format!(
+                "the next request has about {} tokens; it is written to {} and, as JSON, beside it",
+                grouped(view.estimate.tokens),
+                paths[0].0.display()
+            );
+            conversation.events.line(text);
+        }
+        Err(e) => conversation.events.note(NoteLevel::Error, e.to_string()),
+    }
+    Next::Go
+}
+
+pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
+    let estimator = &conversation.estimator;
+    let now = estimator.estimate(conversation.record.compose().bytes());
+    let how = match now.basis {
+        Basis::Reported => "reported by the server",
+        Basis::SinceReport => "the last report and what changed since",
+        Basis::Bytes => "estimated from bytes",
+    };
+    let window = conversation.model.window.tokens;
+    let percent = now.tokens * 100 / window.max(1);
+    let events = &conversation.events;
+    events.line(format!(
+        "{} of {} tokens ({percent} %), {how}",
+        grouped(now.tokens),
+        grouped(window)
+    ));
+    events.line(format!(
+        "{:.1} bytes a token; tool definitions are {} bytes of each request",
+        estimator.ratio(),
+        grouped(estimator.tool_bytes())
+    ));
+    if let Some(miss) = estimator.last_miss() {
+        let (said, was) = (grouped(miss.estimated), grouped(miss.reported));
+        events.line(format!(
+            "the last estimate was {said} where the server counted {was} ({:+.1} %)",
+            miss.percent()
+        ));
+    }
+    let turns = conversation.record.turn_count();
+    let dropped = conversation.record.condensations().len();
+    let turns = if turns == 1 {
+        "1 turn".to_owned()
+    } else {
+        format!("{turns} turns")
+    };
+    let times = if dropped == 1 {
+        "once".to_owned()
+    } else {
+        format!("{dropped} times")
+    };
+    events.line(format!("{turns}; older turns left the context {times}"));
+    Next::Go
+}
