@@ -198,6 +198,9 @@ impl Work {
         if logged && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
             return true;
         }
+        if line.text.starts_with("##[") {
+            self.plain.interrupt(FORMATS, cues, &mut self.report);
+        }
         match parts.label {
             Some(label) => self.show_labelled(label, line, cues),
             None => self.plain.line(FORMATS, cues, line, &mut self.report),

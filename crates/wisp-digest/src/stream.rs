@@ -50,6 +50,23 @@ impl Stream {
         self.hold.is_none() && self.lean.is_none()
     }
 
+    /// A mark of the CI runner ends whatever block was open, but for those of readers that know the line: no
+    /// tool prints across the end of its step.
+    pub(crate) fn interrupt(&mut self, formats: &[Format], cues: Cues, report: &mut Report) {
+        for at in [self.hold, self.lean]
+            .into_iter()
+            .flatten()
+            .filter(|at| cues & (1 << at) == 0)
+        {
+            if let Some(mut reader) = self.readers[at].take() {
+                report.format = formats[at].name;
+                reader.finish(report);
+            }
+        }
+        self.hold = self.hold.filter(|at| cues & (1 << at) != 0);
+        self.lean = self.lean.filter(|at| cues & (1 << at) != 0);
+    }
+
     /// Shows the line to the readers it concerns. True when one of them accounted for it.
     pub(crate) fn line(
         &mut self,

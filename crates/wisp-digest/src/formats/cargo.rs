@@ -76,12 +76,19 @@ impl Cargo {
         if text.starts_with("warning: `") && text.contains(" generated ") {
             return Step::Take;
         }
-        if text.starts_with("warning: build failed, waiting")
-            || text
-                .trim_start()
-                .starts_with("process didn't exit successfully: ")
-        {
+        if line.body().starts_with("process didn't exit successfully: ") {
+            if line.body().contains("(signal: ") {
+                report.fail(Finding::new(Kind::Crash, line.body(), line));
+            } else {
+                report.cascade(line);
+            }
+            return Step::Take;
+        }
+        if text.starts_with("warning: build failed, waiting") {
             report.cascade(line);
+            return Step::Take;
+        }
+        if text.starts_with("Caused by:") {
             return Step::Take;
         }
         if text.starts_with("Some errors have detailed")

@@ -29,6 +29,9 @@ pub(crate) const FORMAT: Format = Format {
     reader: || Box::<Libtest>::default(),
 };
 
+/// What cargo says when a test program fails, perhaps in the middle of a line of the program's.
+const ABORTED: &str = "error: test failed, to rerun";
+
 #[derive(Debug, Default)]
 struct Libtest {
     state: State,
@@ -145,6 +148,10 @@ impl Libtest {
         if self.verdict(name, verdict, line, report) {
             return Some(Step::Take);
         }
+        if verdict.starts_with(ABORTED) {
+            self.aborted(name, line, report);
+            return Some(Step::Take);
+        }
         self.state = State::Open(name.to_owned());
         Some(Step::Hold)
     }
@@ -182,6 +189,14 @@ impl Libtest {
         }
     }
 
+    /// cargo's word that the run ended while the test had not.
+    fn aborted(&mut self, name: &str, line: &Line<'_>, report: &mut Report) {
+        report.note(format!("{name} had not ended when the run did"), line.number);
+        report.failed(line);
+        report.announce(line);
+        self.state = State::Between;
+    }
+
     /// What a test prints while it runs uncaptured; its verdict stands at the start of a line or alone.
     fn open(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let State::Open(name) = &self.state else {
@@ -195,6 +210,10 @@ impl Libtest {
         }
         if line.text.starts_with("test ") && line.text.contains(" ... ") {
             return self.between(line, report);
+        }
+        if line.text.starts_with(ABORTED) || line.text.starts_with("Caused by:") {
+            self.aborted(&name, line, report);
+            return Step::Take;
         }
         self.note_panic_in(&name, line);
         Step::Hold

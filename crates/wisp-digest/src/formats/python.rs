@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         "Traceback (most recent call last)",
         "Exception Group Traceback",
+        "Fatal Python error: ",
         "  File \"",
         "SyntaxError: ",
         "IndentationError: ",
@@ -28,6 +29,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Python {
     open: Option<Chain>,
+    /// The interpreter's own death, whose frames come next.
+    fatal: Option<Finding>,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +57,18 @@ enum State {
 
 impl Reader for Python {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(mut finding) = self.fatal.take() {
+            finding.location = frame(line.body());
+            let more = line.is_blank()
+                || line.text.contains("thread 0x")
+                || line.text.starts_with("Python runtime state");
+            if more && finding.location.is_none() {
+                self.fatal = Some(finding);
+                return Step::Hold;
+            }
+            report.fail(finding);
+            return if line.indent() > 0 { Step::Take } else { Step::Pass };
+        }
         if let Some(open) = &mut self.open {
             let step = if open.group {
                 open.member(line)
@@ -64,6 +79,10 @@ impl Reader for Python {
                 Some(step) => return step,
                 None => self.close(report),
             }
+        }
+        if line.text.starts_with("Fatal Python error: ") {
+            self.fatal = Some(Finding::new(Kind::Crash, line.text, line));
+            return Step::Hold;
         }
         if line.body().starts_with("+ Exception Group Traceback") {
             self.open = Some(Chain {
@@ -77,7 +96,7 @@ impl Reader for Python {
             return Step::Hold;
         }
         if let Some(frame) =
-            frame(line.body()).filter(|_| line.text.starts_with("  File \"") && !line.text.contains(", in "))
+            frame(line.body()).filter(|_| line.text.starts_with("  File \"") && !line.text.contains(" in "))
         {
             // A syntax error has no traceback, only the place.
             self.open = Some(Chain {
@@ -94,6 +113,9 @@ impl Reader for Python {
     }
 
     fn finish(&mut self, report: &mut Report) {
+        if let Some(finding) = self.fatal.take() {
+            report.fail(finding);
+        }
         self.close(report);
     }
 }
