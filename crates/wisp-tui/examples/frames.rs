@@ -27,7 +27,7 @@ fn main() -> io::Result<()> {
         palette,
         bindings,
         size,
-        notify: false,
+        notifications: 0,
     });
     let mut screen = Screen::new(Vec::new(), size, Reflow::Breaks);
     let mut times = Vec::new();

@@ -25,7 +25,7 @@
 //!     palette: wisp_term::Palette::plain(),
 //!     bindings: Bindings::new(&Default::default()).unwrap(),
 //!     size: Size { width: 40, height: 10 },
-//!     notify: false,
+//!     notifications: 0,
 //! };
 //! let mut app = App::new(settings);
 //! let reply = Event::Delta { text: "One line.\nAnd anoth".into() };
@@ -37,6 +37,7 @@
 mod ansi;
 pub mod app;
 pub mod effect;
+mod highlight;
 pub mod input;
 pub mod keys;
 pub mod link;

@@ -17,6 +17,9 @@ use wisp_tui::link::{self, Link};
 use wisp_tui::run::{Ending, Runner};
 use wisp_tui::{App, Screen, Settings, replay, session, terminal};
 
+/// The most notifications in a minute: more than that is noise.
+const NOTIFICATIONS: usize = 5;
+
 /// Talk to a local model in an inline band over the terminal's own scrollback.
 #[derive(Debug, Parser)]
 #[command(name = "wisp-tui", version)]
@@ -102,7 +105,7 @@ async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
         palette: Palette::new(&theme, depth(&env, ColourChoice::Auto, true), &env),
         bindings: Bindings::new(&chosen_keys(&config)).context("the setting `keys`")?,
         size,
-        notify: config.notifications(),
+        notifications: if config.notifications() { NOTIFICATIONS } else { 0 },
     };
     let screen = Screen::new(io::stdout(), size, terminal::reflow(&env));
     session::begin().context("cannot take the terminal")?;

@@ -377,6 +377,20 @@ fn the_person_is_told_elsewhere_of_long_turns_and_questions_only() {
 }
 
 #[test]
+fn no_more_than_so_many_notifications_come_in_a_minute() {
+    let mut stage = Stage::ready(80, 24);
+    stage.give(Input::Focus(false));
+    for _ in 0..6 {
+        stage.tell(turn_end(60.0, TurnOutcome::Ok));
+    }
+    assert_eq!(stage.effects.len(), 5);
+    stage.wait(59_999).tell(turn_end(60.0, TurnOutcome::Ok));
+    assert_eq!(stage.effects.len(), 5);
+    stage.wait(1).tell(turn_end(60.0, TurnOutcome::Ok));
+    assert_eq!(stage.effects.len(), 6);
+}
+
+#[test]
 fn completion_fills_in_what_is_shared_and_then_steps() {
     let mut stage = Stage::ready(80, 24);
     stage.type_text("see /mo").press("tab");

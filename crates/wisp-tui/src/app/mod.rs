@@ -64,8 +64,8 @@ pub struct Settings {
     pub bindings: Bindings,
     /// Columns and rows of the terminal.
     pub size: Size,
-    /// Whether the person is told of long turns and waiting approvals while elsewhere.
-    pub notify: bool,
+    /// How often in a minute the person may be told of long turns and waiting approvals while elsewhere; 0 is never.
+    pub notifications: usize,
 }
 
 /// A turn that took at least this long is told of when the person is elsewhere.
@@ -86,7 +86,9 @@ pub struct App {
     pub(crate) looks: Looks,
     pub(crate) bindings: Bindings,
     pub(crate) size: Size,
-    notify: bool,
+    notifications: usize,
+    /// When the person was told, in the last minute.
+    told: VecDeque<Duration>,
     attention: Attention,
     pub(crate) now: Duration,
     pub(crate) editor: Editor,
@@ -121,7 +123,8 @@ impl App {
             looks,
             bindings: settings.bindings,
             size: settings.size,
-            notify: settings.notify,
+            notifications: settings.notifications,
+            told: VecDeque::new(),
             attention: Attention::Here,
             now: Duration::ZERO,
             editor: Editor::default(),
@@ -244,14 +247,17 @@ impl App {
         format!("tui-{}", self.requests)
     }
 
-    /// Tells the person something, when they are elsewhere and want to be told.
+    /// Tells the person something, when they are elsewhere, want to be told, and were not told too often.
     fn tell(&mut self, title: &str, body: &str) {
-        if self.notify && self.attention == Attention::Elsewhere {
-            let clean = |text: &str| wisp_term::visible(text);
-            self.effects.push(Effect::Notify {
-                title: clean(title),
-                body: clean(body),
-            });
+        let minute_ago = self.now.saturating_sub(Duration::from_mins(1));
+        self.told.retain(|at| *at > minute_ago);
+        if self.attention == Attention::Here || self.told.len() >= self.notifications {
+            return;
         }
+        self.told.push_back(self.now);
+        self.effects.push(Effect::Notify {
+            title: wisp_term::visible(title),
+            body: wisp_term::visible(body),
+        });
     }
 }

@@ -9,6 +9,7 @@ use wisp_term::Markdown;
 use wisp_term::width::expand_tabs;
 
 use crate::ansi::AnsiReader;
+use crate::highlight::highlight;
 use crate::looks::Looks;
 use crate::table::Tables;
 use crate::wrap::{self, Break};
@@ -16,7 +17,10 @@ use crate::wrap::{self, Break};
 /// A reply being received.
 #[derive(Debug, Clone)]
 pub struct Reply {
+    looks: Looks,
     markdown: Markdown,
+    /// The mark that opened the code block the text is in, and its language.
+    fence: Option<(String, String)>,
     tables: Tables,
     reader: AnsiReader,
     /// Whole lines that were not broken into rows yet.
@@ -32,7 +36,9 @@ impl Reply {
     /// No reply yet.
     pub fn new(looks: &Looks) -> Self {
         Self {
+            looks: looks.clone(),
             markdown: Markdown::new(looks.palette().clone()),
+            fence: None,
             tables: Tables::default(),
             reader: AnsiReader::default(),
             lines: Vec::new(),
@@ -56,9 +62,28 @@ impl Reply {
             self.open
                 .extend(self.reader.read(&expand_tabs(text.unwrap_or(piece), 0)));
             if text.is_some() {
-                self.lines.push(std::mem::take(&mut self.open));
+                let line = std::mem::take(&mut self.open);
+                let line = self.coloured(line);
+                self.lines.push(line);
             }
         }
+    }
+
+    /// A whole line, with its code coloured when it stands in a code block and none of it was given out yet.
+    fn coloured(&mut self, line: Vec<Span<'static>>) -> Vec<Span<'static>> {
+        let text: String = line.iter().map(|span| span.content.as_ref()).collect();
+        let start = text.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (&self.fence, mark) {
+            (Some((open, _)), Some(mark)) if open == mark => self.fence = None,
+            (None, Some(mark)) => {
+                let language = start[mark.len()..].split_whitespace().next().unwrap_or_default();
+                self.fence = Some((mark.to_owned(), language.to_lowercase()));
+            }
+            (Some((_, language)), _) if !self.begun => return highlight(&text, language, &self.looks),
+            _ => {}
+        }
+        line
     }
 
     /// The rows that can no longer change.
@@ -103,6 +128,7 @@ impl Reply {
             self.lines.push(std::mem::take(&mut self.open));
         }
         self.reader = AnsiReader::default();
+        self.fence = None;
         let rows = self.settle(width);
         self.begun = false;
         rows

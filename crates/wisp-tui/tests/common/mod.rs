@@ -45,7 +45,7 @@ impl Stage {
             palette,
             bindings,
             size,
-            notify: true,
+            notifications: 5,
         };
         Self {
             app: App::new(settings),
