@@ -3,22 +3,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wisp_ollama::ndjson::{LineSplitter, split_lines};
+use wisp_ollama::ndjson::split_lines;
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (cut, bytes) = input;
-    let whole = split_lines(bytes);
-    let mut splitter = LineSplitter::default();
-    let mut lines = Vec::new();
-    for chunk in bytes.chunks(usize::from(cut).max(1)) {
-        splitter.push(chunk);
-        while let Ok(Some(line)) = splitter.next_line() {
-            let _ = wisp_ollama::stream::read_line("fuzz", &line);
-            lines.push(line.to_vec());
+    let limit = 1 << 20;
+    let whole = split_lines([bytes], limit);
+    let pieces = split_lines(bytes.chunks(usize::from(cut).max(1)), limit);
+    if let (Ok(whole), Ok(pieces)) = (whole, pieces) {
+        assert_eq!(whole, pieces);
+        for line in whole {
+            let _ = wisp_ollama::read_line("fuzz", &line);
         }
-    }
-    if let (Ok(whole), Ok(rest)) = (whole, splitter.rest()) {
-        lines.extend(rest.map(|line| line.to_vec()));
-        assert_eq!(lines.len(), whole.len());
     }
 });

@@ -14,5 +14,9 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
     }
     text.push_str(&filter.finish());
     assert!(colour || !text.contains('\u{1b}'));
-    assert!(!text.chars().any(|c| ('\u{80}'..='\u{9f}').contains(&c) || c == '\u{7}' || c == '\u{0}'));
+    assert!(
+        !text
+            .chars()
+            .any(|c| ('\u{80}'..='\u{9f}').contains(&c) || c == '\u{7}' || c == '\u{0}')
+    );
 });
