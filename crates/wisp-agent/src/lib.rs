@@ -24,6 +24,7 @@ mod looking;
 pub mod model;
 mod offer;
 mod open;
+mod piped;
 pub mod protocol;
 mod receipt;
 pub mod saved;
@@ -33,7 +34,7 @@ mod typed;
 pub mod views;
 
 pub use conversation::{Conversation, Shown};
-pub use engine::{Handle, Launch, start};
+pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
 pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, ground};
 pub use turn::{MAX_STEPS, TurnError};

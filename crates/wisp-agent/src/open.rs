@@ -132,6 +132,9 @@ pub enum OpenError {
     /// The model was disabled by the person.
     #[error("model {0} is disabled")]
     Disabled(String),
+    /// What was piped in could not be read.
+    #[error("cannot read standard input: {0}")]
+    Input(std::io::Error),
     /// Tools were named for a model that cannot call them.
     #[error("{0} cannot call tools")]
     NoTools(String),
@@ -163,7 +166,7 @@ impl OpenError {
             ),
             Self::Disabled(name) => Some(format!("enable it with: wisp models enable {name}")),
             Self::Saved(e) => e.hint(),
-            Self::Demo(_) | Self::UnknownTool { .. } => None,
+            Self::Demo(_) | Self::Input(_) | Self::UnknownTool { .. } => None,
         }
     }
 

@@ -170,11 +170,16 @@ pub fn digest(shelf: &Shelf, id: &str) -> View {
 
 /// What matters in a stored output, read without a model.
 pub fn digest_of(kept: &Kept) -> Result<String, String> {
+    digest_within(kept, DIGEST)
+}
+
+/// The same in at most `room` bytes.
+pub fn digest_within(kept: &Kept, room: usize) -> Result<String, String> {
     let exit = kept.record.exit.as_deref().and_then(wisp_tools::exit_status);
     let reader = wisp_output::content::Stretch::all(&kept.content);
     let options = wisp_digest::Options { exit };
     let digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;
-    Ok(digest.render(DIGEST, wisp_digest::View::Notable))
+    Ok(digest.render(room, wisp_digest::View::Notable))
 }
 
 /// The stored file of an output: under the folder of one of the sessions.

@@ -83,6 +83,21 @@ pub async fn start(ground: Ground, launch: Launch) -> Result<Handle, OpenError> 
     Ok(handle)
 }
 
+/// Starts an engine for one prompt with piped input, which is read to its end first. Returns the handle and the
+/// prompt to send, which holds what of the input fits.
+pub async fn start_with(
+    ground: Ground,
+    words: &str,
+    input: impl std::io::Read + Send,
+) -> Result<(Handle, String), OpenError> {
+    let (commands, from_face) = mpsc::unbounded_channel();
+    let (to_face, events) = mpsc::unbounded_channel();
+    let mut conversation = start::start(ground, &Events::new(to_face), None).await?;
+    let prompt = conversation.prompt_with(words, input).map_err(OpenError::Input)?;
+    tokio::spawn(Engine::new(conversation, from_face).run());
+    Ok((Handle { commands, events }, prompt))
+}
+
 /// Opens the conversation with the face at hand, then runs it.
 async fn open_and_run(
     ground: Ground,

@@ -7,6 +7,7 @@
 
 mod admit;
 mod batch;
+mod receive;
 
 use std::time::Instant;
 

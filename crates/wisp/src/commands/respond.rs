@@ -1,12 +1,12 @@
 //! `wisp "prompt"`: one prompt in, one reply out.
 
-use std::io::{IsTerminal, Read};
+use std::io::{Cursor, IsTerminal, Read};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use serde_json::json;
 use wisp_agent::protocol::{Command, Event, NoteLevel, Phase, TurnOutcome};
-use wisp_agent::{Handle, Launch, ground, start};
+use wisp_agent::{Handle, Launch, ground, start, start_with};
 use wisp_host::Env;
 
 use super::{runtime, setup};
@@ -15,14 +15,26 @@ use crate::chat::Renderer;
 use crate::exit::{FAILED, INTERRUPTED, Usage};
 use crate::screen::Screen;
 
+/// How much of standard input is looked at to tell whether there is any, in bytes.
+const START: u64 = 4096;
+
 /// Sends the prompt, shows the turn, ends with the turn's outcome.
 pub fn run(args: &Respond, env: Env) -> anyhow::Result<ExitCode> {
-    let prompt = prompt(args)?;
+    let words = args.prompt.join(" ");
+    let input = input()?;
+    if words.trim().is_empty() && input.is_none() {
+        return Err(
+            Usage("the prompt is empty: give it as an argument or on standard input".to_owned()).into(),
+        );
+    }
     let setup = setup(&args.talk, env.clone(), "respond")?;
     let ground = ground(setup)?;
     let screen = Screen::new(env, &ground.config.theme());
     let runtime = runtime()?;
-    let handle = runtime.block_on(start(ground, Launch::default()))?;
+    let (handle, prompt) = match input {
+        Some(input) => runtime.block_on(start_with(ground, &words, input))?,
+        None => (runtime.block_on(start(ground, Launch::default()))?, words),
+    };
     crate::chat::watch_signals(runtime.handle(), &handle.commands);
     let animated = screen.animated();
     let renderer = Renderer::new(screen.out, screen.err, animated);
@@ -35,27 +47,20 @@ pub fn run(args: &Respond, env: Env) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The prompt: the arguments, or standard input; both when both are there.
-fn prompt(args: &Respond) -> anyhow::Result<String> {
-    let words = args.prompt.join(" ");
-    let stdin = std::io::stdin();
+/// What is piped in; none on a terminal, and none when there is nothing but space.
+fn input() -> anyhow::Result<Option<impl Read + Send>> {
+    let mut stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Ok(words);
+        return Ok(None);
     }
-    let mut bytes = Vec::new();
+    let mut start = Vec::new();
     stdin
-        .lock()
-        .read_to_end(&mut bytes)
+        .by_ref()
+        .take(START)
+        .read_to_end(&mut start)
         .context("cannot read standard input")?;
-    let piped = String::from_utf8_lossy(&bytes).into_owned();
-    match (words.trim().is_empty(), piped.trim().is_empty()) {
-        (true, true) => {
-            Err(Usage("the prompt is empty: give it as an argument or on standard input".to_owned()).into())
-        }
-        (false, true) => Ok(words),
-        (true, false) => Ok(piped),
-        (false, false) => Ok(format!("{words}\n\n{piped}")),
-    }
+    let nothing = (start.len() as u64) < START && start.trim_ascii().is_empty();
+    Ok((!nothing).then(|| Cursor::new(start).chain(stdin)))
 }
 
 async fn one_turn(
