@@ -9,6 +9,7 @@ use crossterm::event::{self, Event as TermEvent, EventStream, KeyEventKind};
 use crossterm::terminal;
 use futures_util::StreamExt as _;
 use ratatui::layout::Size;
+use ratatui::text::Line;
 use tokio::time::sleep_until;
 use wisp_agent::protocol::{Command, Event};
 use wisp_host::Env;
@@ -18,6 +19,7 @@ use wisp_term::clipboard::osc52;
 use crate::app::{App, Input};
 use crate::effect::Effect;
 use crate::link::Link;
+use crate::looks::line_cells;
 use crate::screen::Screen;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::Notifier;
@@ -25,6 +27,8 @@ use crate::{outside, session, view};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
+/// The most cells of a row that no window breaks: narrower ones are rare.
+const SHORT: usize = 20;
 /// How long after a frame the terminal can be taken to have told of its size.
 const SETTLED: Duration = Duration::from_millis(500);
 /// How long the engine has to say that the conversation is over, once it was asked to end it.
@@ -329,6 +333,10 @@ impl<W: Write> Runner<W> {
     }
 
     /// Writes one frame for the size the window has at this moment.
+    ///
+    /// A frame with finished lines takes the cursor away from the band's first row for a moment. A window that changes
+    /// in that moment must not find a row there that it can break in two, so a long row of a reply waits for the next
+    /// frame, which writes nothing else.
     fn draw(&mut self) -> io::Result<()> {
         self.fit_window()?;
         if self.app.is_full() && !self.screen.is_full() {
@@ -339,10 +347,13 @@ impl<W: Write> Runner<W> {
             session::set_full(false);
         }
         let finished = self.app.take_finished();
-        let band = view::band(&self.app);
+        let mut band = view::band(&self.app);
+        self.stale = !finished.is_empty() && band.live && line_cells(&band.rows[0]) > SHORT;
+        if self.stale {
+            band.rows[0] = Line::default();
+        }
         self.screen.frame(finished, &band.rows, band.cursor)?;
         self.drawn = Some(Instant::now());
-        self.stale = false;
         Ok(())
     }
 

@@ -251,17 +251,20 @@ impl<W: Write> Screen<W> {
         }
     }
 
+    /// Moves between the band's rows. Downwards by line feeds: in a window that has just become lower, the rows below
+    /// may be gone, and a cursor that is only moved would stop at the last one and be believed further down.
     fn go(&mut self, row: u16) {
         let at = self.drawn.cursor.y;
         if row < at {
             self.moved(at - row, 'A');
-        } else if row > at {
-            self.moved(row - at, 'B');
+        }
+        for _ in at..row {
+            self.bytes.push('\n');
         }
         self.drawn.cursor.y = row;
     }
 
-    /// Appends a move of `by` cells: `A` up, `B` down, `C` right.
+    /// Appends a move of `by` cells: `A` up, `C` right.
     fn moved(&mut self, by: u16, direction: char) {
         let written = write!(self.bytes, "\x1b[{by}{direction}");
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
@@ -289,7 +292,7 @@ impl<W: Write> Screen<W> {
         }
         self.bytes.push_str("\x1b[K");
         if self.drawn.rows.len() > 1 {
-            self.bytes.push_str("\x1b[1B\r\x1b[J\x1b[1A\r");
+            self.bytes.push_str("\r\n\x1b[J\x1b[1A\r");
         }
         self.bytes.push_str("\x1b[?25h");
         self.drawn = Drawn::nothing();

@@ -202,7 +202,7 @@ fn nothing_from_outside_commands_the_terminal() {
 fn assert_only_our_sequences(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).unwrap();
     let ours = regex::Regex::new(r"\x1b\[(\?(2026|25|7|1049)[hl]|[0-9]*[ABCJKH]|[0-9;]*m)").unwrap();
-    let rest = ours.replace_all(text, "").replace("\r\n", "").replace('\r', "");
+    let rest = ours.replace_all(text, "").replace(['\r', '\n'], "");
     let bad = rest.chars().find(|c| {
         c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{e0000}'..='\u{e007f}')
     });

@@ -25,6 +25,8 @@ pub struct Band {
     pub rows: Vec<Line<'static>>,
     /// Where the cursor stands, from the band's first cell; hidden when `None`.
     pub cursor: Option<Position>,
+    /// Whether the first row is the one of a reply that is being written.
+    pub live: bool,
 }
 
 /// A part of the band: rows, and the cursor among them.
@@ -65,6 +67,7 @@ pub fn band(app: &App) -> Band {
         .cursor
         .and_then(|(row, column)| position(start + row, column, (width, height)));
     Band {
+        live: start > 0,
         rows: rows.into_iter().map(|row| clip(row, width)).collect(),
         cursor,
     }
