@@ -10,6 +10,16 @@ fn main() -> std::io::Result<()> {
     let most = words.next().and_then(|word| word.parse().ok()).unwrap_or(8_192);
     let mut digester = Digester::new(Options { exit });
     digester.push(&bytes);
-    print!("{}", digester.finish().render(most, View::Notable));
+    print!(
+        "{}",
+        digester.finish().render(
+            most,
+            if words.next().as_deref() == Some("overview") {
+                View::Overview
+            } else {
+                View::Notable
+            }
+        )
+    );
     Ok(())
 }

@@ -14,6 +14,13 @@ struct Literal {
     next: Option<u16>,
 }
 
+impl Literal {
+    /// The first byte is compared before all of them are: most candidates fail there.
+    fn stands_at(&self, bytes: &[u8]) -> bool {
+        bytes.first() == self.bytes.first() && bytes.starts_with(&self.bytes)
+    }
+}
+
 const MARKS: usize = 1 << 14;
 const BUCKETS: usize = 4_096;
 
@@ -123,7 +130,7 @@ impl Literals {
                 continue;
             }
             let start = at.checked_sub(literal.offset);
-            if start.is_some_and(|start| bytes[start..].starts_with(&literal.bytes)) {
+            if start.is_some_and(|start| literal.stands_at(&bytes[start..])) {
                 bits |= literal.bits;
             }
         }

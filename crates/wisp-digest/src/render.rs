@@ -57,10 +57,13 @@ fn fit(rows: &[Row], most: usize) -> String {
         return join(rows.iter());
     }
     let mut room = most.saturating_sub(LEFT_OUT.len());
+    let mut full = false;
     let text = best(rows, |row| {
         let size = row.text.len() + 1;
-        let fits = size <= room;
+        let fits = size <= room && !(full && row.rank > points::CAUSE);
         room -= if fits { size } else { 0 };
+        // Of what only explains, nothing is shown past the first row without room; every cause is tried.
+        full |= !fits;
         fits
     });
     if text.is_empty() {

@@ -5,7 +5,7 @@ use super::{View, others};
 use crate::digest::{Content, Digest, Failure, Verdict};
 
 const HEAD: u32 = 0;
-const CAUSE: u32 = 1;
+pub(super) const CAUSE: u32 = 1;
 const UNEXPLAINED: u32 = 2;
 const TALLY: u32 = 3;
 const NOTE: u32 = 4;
