@@ -194,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn what_is_found_is_what_stands_there(picks in prop::collection::vec((0_usize..1_000, "[ -~]{0,6}"), 0..12)) {

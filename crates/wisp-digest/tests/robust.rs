@@ -314,7 +314,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_keep_the_promises(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
