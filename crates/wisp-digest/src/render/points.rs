@@ -265,7 +265,12 @@ fn unexplained(digest: &Digest, rows: &mut Rows) {
             rows.add(REST - 1, format!("  L{} {}", quote.line, quote.text.trim()));
         }
     } else if digest.outcome.verdict == Verdict::Failed && digest.failures.is_empty() {
-        rows.add(UNEXPLAINED, "no reader found the cause; the last lines are above");
+        let shown = if digest.tail.is_empty() {
+            ""
+        } else {
+            "; the last lines are above"
+        };
+        rows.add(UNEXPLAINED, format!("no reader found the cause{shown}"));
     }
 }
 
