@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
-use ratatui::layout::Size;
 use wisp_agent::{Launch, Selection, Setup, ground, start};
 use wisp_config::{Config, Paths};
 use wisp_host::Env;
@@ -98,8 +97,7 @@ async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
         Some(recording) => (config(&env, &directory)?, play(recording)?),
         None => open(arguments, &env, directory).await?,
     };
-    let (width, height) = crossterm::terminal::size().context("cannot read the window's size")?;
-    let size = Size { width, height };
+    let size = session::window().context("cannot read the window's size")?;
     let theme = arguments.theme.clone().unwrap_or_else(|| config.theme());
     let settings = Settings {
         palette: Palette::new(&theme, depth(&env, ColourChoice::Auto, true), &env),

@@ -6,9 +6,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event as TermEvent, EventStream, KeyEventKind};
-use crossterm::terminal;
 use futures_util::StreamExt as _;
-use ratatui::layout::Size;
 use ratatui::text::Line;
 use tokio::time::sleep_until;
 use wisp_agent::protocol::{Command, Event};
@@ -190,9 +188,14 @@ impl<W: Write> Runner<W> {
             self.give_command(Command::Quit);
             return Ok(());
         };
-        self.terminal_event(first?)?;
+        match first {
+            Ok(event) => self.terminal_event(event)?,
+            // A window without rows or columns is reported as a failure to read its size.
+            Err(_) if session::window()?.area() == 0 => return Ok(()),
+            Err(error) => return Err(error),
+        }
         for _ in 0..BATCH {
-            if self.keys.is_none() || !event::poll(Duration::ZERO)? {
+            if self.keys.is_none() || !event::poll(Duration::ZERO).unwrap_or(false) {
                 break;
             }
             self.terminal_event(event::read()?)?;
@@ -358,10 +361,7 @@ impl<W: Write> Runner<W> {
     }
 
     fn fit_window(&mut self) -> io::Result<()> {
-        let Ok((width, height)) = terminal::size() else {
-            return Ok(());
-        };
-        let size = Size { width, height };
+        let size = session::window()?;
         if size == self.screen.size() {
             return Ok(());
         }

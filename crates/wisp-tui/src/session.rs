@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use ratatui::layout::Size;
 
 /// Whether the modes are in force.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -28,6 +29,15 @@ pub fn begin() -> io::Result<()> {
     let mut out = io::stdout();
     out.write_all(BEGIN.as_bytes())?;
     out.flush()
+}
+
+/// Columns and rows of the window, as the terminal says it; a window without any is said as it is.
+pub fn window() -> io::Result<Size> {
+    let size = rustix::termios::tcgetwinsize(io::stdout())?;
+    Ok(Size {
+        width: size.ws_col,
+        height: size.ws_row,
+    })
 }
 
 /// Notes that the alternate screen was entered or left.

@@ -238,6 +238,7 @@ fn windows_of_any_size_are_survived() {
     program.write("hello\r");
     program.wait_for("thr");
     for (columns, rows) in [
+        (0, 0),
         (1, 1),
         (2, 2),
         (5, 3),
@@ -256,6 +257,15 @@ fn windows_of_any_size_are_survived() {
     program.wait_for("stopping");
     kill_process(Pid::from_child(&program.child), Signal::TERM).unwrap();
     assert_eq!(program.end().code(), Some(143));
+}
+
+#[test]
+fn a_window_without_rows_is_waited_out() {
+    let recording = recording(&endless());
+    let program = recording.play((0, 0));
+    program.write("early");
+    program.resize(80, 24);
+    program.wait_for("› early");
 }
 
 #[test]
