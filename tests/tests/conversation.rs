@@ -1,5 +1,12 @@
 //! A conversation end to end: a fresh home without a server, the demo model, a long output kept whole and audited.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests start programs, lay out files, and fail"
+)]
+
 use std::os::unix::fs::PermissionsExt;
 
 use wisp_tests::{Wisp, runs, sha256, tool_message};

@@ -1,6 +1,13 @@
 //! What can be wrong at the start and in a turn: each a clear message with what to do, a right exit code, and
 //! nothing lost.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests start programs, lay out files, and fail"
+)]
+
 use std::os::unix::fs::PermissionsExt;
 
 use ollama_sim::{Capability, Config, CutAt, Loss, Model, Reply, Server};

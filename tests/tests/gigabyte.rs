@@ -2,7 +2,9 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the test starts the binary itself to watch its memory"
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests start programs, lay out files, and fail"
 )]
 
 use std::process::Stdio;

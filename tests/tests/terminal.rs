@@ -3,7 +3,9 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the tests start the binary on a terminal"
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests start programs, lay out files, and fail"
 )]
 
 use std::io::{Read, Write};
@@ -75,7 +77,7 @@ impl Terminal {
             let left = limit.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(_) => panic!("{text:?} was not printed; this was: {}", self.seen),
+                Err(e) => panic!("{text:?} was not printed ({e}); this was: {}", self.seen),
             }
         }
         let at = self.seen.find(text).unwrap() + text.len();
