@@ -69,12 +69,24 @@ impl Services {
 /// A future that answers a question.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
 
+/// A future of what the person chose.
+pub type Choosing<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
+
 /// The person, as far as tools can reach them.
 pub trait Person: Send + Sync {
     /// Asks for leave; none when there is nobody to ask or no answer came in time.
     fn ask(&self, question: Question) -> Answering<'_>;
     /// Says what is being done, for the working line.
     fn doing(&self, what: &str);
+    /// Lets the person choose, or answer freely when there are no choices; none when they leave it, when nobody can
+    /// be asked, or when no answer came in time.
+    fn choose(&self, _question: &str, _choices: Vec<String>) -> Choosing<'_> {
+        Box::pin(async { None })
+    }
+    /// Shows a notification, or says why it cannot be shown.
+    fn notify(&self, _title: &str, _message: &str) -> Result<(), String> {
+        Err("this front end shows none".to_owned())
+    }
 }
 
 /// Where a call stands: its turn, who can be asked, what stops it.

@@ -15,23 +15,27 @@
 //! ```
 
 pub mod arguments;
+pub mod ask;
 pub mod behind;
 mod call;
 pub mod current_date;
 pub mod edit_file;
 pub mod files;
 mod gate;
+pub mod inspect;
 pub mod ledger;
 pub mod memory;
+pub mod notify;
 pub mod read_file;
 mod registry;
 pub mod run_command;
+pub mod system_info;
 mod tool;
 
 use std::time::Duration;
 
 pub use behind::Behind;
-pub use call::{Answering, Call, Keep, Person, Scene, Services, ToolOptions};
+pub use call::{Answering, Call, Choosing, Keep, Person, Scene, Services, ToolOptions};
 pub use gate::{Answer, Asking, Gatekeeper, Question};
 pub use registry::{
     Admitted, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry, Request,
@@ -66,6 +70,10 @@ pub fn builtin(options: &BuiltinOptions) -> Vec<Box<dyn Tool>> {
         Box::new(run_command::RunCommand { limits }),
         Box::new(read_file::ReadFile),
         Box::new(edit_file::EditFile),
+        Box::new(inspect::Inspect),
+        Box::new(system_info::SystemInfo),
+        Box::new(ask::Ask),
+        Box::new(notify::Notify::default()),
         Box::new(memory::Memory),
     ]
 }

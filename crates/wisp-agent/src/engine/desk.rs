@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use wisp_tools::{Answer, Answering, Person, Question};
+use wisp_tools::{Answer, Answering, Choosing, Person, Question};
 
 use crate::events::{Doing, Events};
-use crate::protocol::{Approval, Choice, Command, Decision, Event};
+use crate::protocol::{Approval, Choice, ChoiceOption, Command, Decision, Event};
 
 /// A question on its way to the face.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub struct Desk {
     count: u64,
     approves: bool,
     chooses: bool,
+    notifies: bool,
     timeout: Option<Duration>,
 }
 
@@ -50,6 +51,7 @@ impl Desk {
             count: 0,
             approves,
             chooses,
+            notifies: false,
             timeout,
         }
     }
@@ -58,6 +60,7 @@ impl Desk {
     pub fn hello(&mut self, effects: &[String]) {
         let can = |what: &str| effects.iter().any(|e| e == what);
         (self.approves, self.chooses) = (can("approve"), can("choose"));
+        self.notifies = can("notify");
     }
 
     /// The person, as the tools of one turn reach them.
@@ -67,6 +70,7 @@ impl Desk {
             doing,
             approves: self.approves,
             chooses: self.chooses,
+            notifies: self.notifies,
             timeout: self.timeout,
         }
     }
@@ -134,6 +138,7 @@ pub struct Asker {
     doing: Doing,
     approves: bool,
     chooses: bool,
+    notifies: bool,
     timeout: Option<Duration>,
 }
 
@@ -167,6 +172,39 @@ impl Person for Asker {
 
     fn doing(&self, what: &str) {
         self.doing.say(what);
+    }
+
+    fn choose(&self, question: &str, choices: Vec<String>) -> Choosing<'_> {
+        let option = |text: String| ChoiceOption {
+            value: text.clone(),
+            label: text,
+            ..ChoiceOption::default()
+        };
+        let choice = Choice {
+            title: question.to_owned(),
+            accepts_text: true,
+            options: choices.into_iter().map(option).collect(),
+            ..Choice::default()
+        };
+        Box::pin(async move {
+            self.doing.asking();
+            let answer = Self::choose(self, choice);
+            match self.timeout {
+                Some(limit) => tokio::time::timeout(limit, answer).await.ok()?,
+                None => answer.await,
+            }
+        })
+    }
+
+    fn notify(&self, title: &str, message: &str) -> Result<(), String> {
+        if !self.notifies {
+            return Err("this front end shows none".to_owned());
+        }
+        self.doing.events().send(Event::Notify {
+            title: title.to_owned(),
+            body: message.to_owned(),
+        });
+        Ok(())
     }
 }
 
