@@ -1,17 +1,19 @@
 //! The context as a face looks at it: the next request, the one under way, any one that was sent, and the turns.
 //!
-//! Between turns the conversation answers. While something runs the conversation is busy, so the engine keeps a copy
-//! of the record from before, and the request under way as it was composed last.
+//! Between turns the conversation answers. While something runs the conversation is busy, so the engine keeps the
+//! request as it was composed last, and reads earlier turns from the conversation as it was saved last: a copy of the
+//! record for every turn would cost the more the longer the conversation is.
 
 use tokio::sync::watch;
 use wisp_context::{ContextView, Estimator, Gauge, Target, ThreadRecord, turns_markdown};
 
 use crate::conversation::Conversation;
 use crate::protocol::{View, ViewKind};
+use crate::saved::Folder;
 
 /// What can be looked at while the conversation is busy.
 pub struct Looking {
-    record: ThreadRecord,
+    saved: Option<(Folder, String)>,
     estimator: Estimator,
     target: Target,
     window: u64,
@@ -23,7 +25,10 @@ impl Looking {
     /// The conversation as it is now, before it gets busy.
     pub fn at(conversation: &Conversation) -> Self {
         Self {
-            record: conversation.record.clone(),
+            saved: conversation
+                .thread
+                .as_ref()
+                .map(|thread| (thread.folder().clone(), thread.name().to_owned())),
             estimator: conversation.estimator.clone(),
             target: conversation.target,
             window: conversation.model.window.tokens,
@@ -32,23 +37,24 @@ impl Looking {
         }
     }
 
-    /// The context of a turn, or of the request under way.
+    /// The context of a turn, or of the request composed last.
     pub fn context(&self, turn: Option<u64>) -> Result<View, String> {
-        let last = self.before + u64::from(self.record.turn_count());
-        if turn.is_none_or(|turn| turn > last)
-            && let Some(view) = &*self.under_way.borrow()
-        {
-            let number = view.turn.map(|turn| self.before + u64::from(turn));
-            if turn.is_none() || turn == number {
-                return Ok(shown(view.clone(), self.before));
-            }
+        let last = self.under_way.borrow().clone();
+        let number = last.as_ref().and_then(|view| view.turn);
+        let number = number.map(|turn| self.before + u64::from(turn));
+        if let Some(view) = last.filter(|_| turn.is_none() || turn == number) {
+            return Ok(shown(view, self.before));
         }
+        let Some((folder, name)) = self.saved.as_ref().filter(|_| turn.is_some()) else {
+            return Err("no request has been composed yet".to_owned());
+        };
+        let loaded = folder.load(name).map_err(|error| error.to_string())?;
         let gauge = Gauge {
             estimator: &self.estimator,
             window: Some(self.window),
             target: self.target,
         };
-        context(&self.record, &gauge, self.before, turn)
+        context(&loaded.record, &gauge, self.before, turn)
     }
 }
 

@@ -121,7 +121,7 @@ impl Conversation {
             let details = reference_details(&referenced);
             self.record_event(number, Kind::ContextReference, details)?;
         }
-        self.save();
+        self.save_midway();
         Ok(())
     }
 

@@ -49,10 +49,8 @@ fn file(home: &Path, name: &str) -> PathBuf {
 }
 
 async fn refused(home: &Path, server: &Server, edit: impl FnOnce(&mut Setup)) -> OpenError {
-    match Talk::open(home, server, 8192, edit).await {
-        Err(error) => error,
-        Ok(_) => panic!("it opened"),
-    }
+    let opened = Talk::open(home, server, 8192, edit).await;
+    opened.err().expect("it does not open")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,7 +101,7 @@ async fn an_unnamed_conversation_is_the_last_one() {
     assert_eq!(listed.len(), 1);
     assert!(!listed[0].named);
     let mut talk = Talk::open(home.path(), &server, 32_768, |s| {
-        s.saving.resume = Some(Resume::Last)
+        s.saving.resume = Some(Resume::Last);
     })
     .await
     .unwrap();

@@ -1,4 +1,4 @@
-//! A conversation saved as it goes: after each step, with one line when that fails and one when it works again.
+//! A conversation saved as it goes: when a turn ends, and within it as long as that is quick, with one line when that fails and one when it works again.
 
 use serde_json::json;
 use wisp_audit::Kind;
@@ -27,6 +27,13 @@ impl Conversation {
                 .events
                 .note(NoteLevel::Info, "the conversation is being saved again"),
             _ => {}
+        }
+    }
+
+    /// Saves within a turn, so that a kill in a long one takes little with it, while that costs next to nothing.
+    pub(crate) fn save_midway(&mut self) {
+        if self.thread.as_ref().is_some_and(Thread::is_cheap) {
+            self.save();
         }
     }
 

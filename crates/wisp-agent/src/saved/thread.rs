@@ -1,5 +1,7 @@
 //! A conversation's place among the saved ones, from its opening to its end.
 
+use std::time::{Duration, Instant};
+
 use wisp_context::{Loaded, Revision, ThreadRecord, load};
 use wisp_host::FileError;
 use wisp_host::files::Staged;
@@ -19,7 +21,12 @@ pub struct Thread {
     saved: Option<Revision>,
     /// Whether the last try failed.
     pub(super) failed: bool,
+    /// How long the last save took.
+    took: Duration,
 }
+
+/// A save that takes longer is made when the turn ends, and not within it.
+const MIDWAY: Duration = Duration::from_millis(50);
 
 /// A conversation read back.
 #[derive(Debug)]
@@ -107,6 +114,7 @@ impl Thread {
             lock,
             saved: None,
             failed: false,
+            took: Duration::ZERO,
         }
     }
 
@@ -157,6 +165,7 @@ impl Thread {
         if self.lock.is_none() {
             self.lock = Some(self.folder.lock(&self.name)?);
         }
+        let began = Instant::now();
         let revision = record.revision();
         let saved = record.save();
         let store = self.staged("store", &saved.store)?;
@@ -164,7 +173,13 @@ impl Thread {
         store.commit()?;
         transcript.commit()?;
         self.saved = Some(revision);
+        self.took = began.elapsed();
         Ok(())
+    }
+
+    /// Whether a save costs so little that it can be made within a turn as well.
+    pub fn is_cheap(&self) -> bool {
+        self.took <= MIDWAY
     }
 
     fn staged(&self, ending: &str, bytes: &[u8]) -> Result<Staged, FileError> {

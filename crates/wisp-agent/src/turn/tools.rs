@@ -43,7 +43,7 @@ impl Conversation {
             self.admit(&call.id, &finished);
         }
         self.offer_memory_when_needed();
-        self.save();
+        self.save_midway();
         Ok(if turn.stop.is_cancelled() {
             Step::Stopped
         } else {

@@ -3,6 +3,14 @@
 //! What counts as kept: the statement stands in the last request. What counts as reachable: it does not, but a hint
 //! that stands there (`recall entry N`, `recall output ID`) brings it back; the model follows every hint it sees, one
 //! call each, as a model would, and what comes back is searched.
+#![allow(dead_code, reason = "each program uses a part")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests and measurements"
+)]
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
