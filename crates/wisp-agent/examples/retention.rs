@@ -38,7 +38,7 @@ fn main() {
             println!("\t{what}\t{how}");
         }
         if show {
-            println!("{}", figures.last);
+            println!("{}\n{}", figures.last, figures.told.join("\n"));
         }
     }
 }

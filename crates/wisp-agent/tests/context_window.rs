@@ -14,7 +14,8 @@ use std::path::Path;
 use ollama_sim::profile::{ALL, V0_24_0};
 use ollama_sim::{Profile, Reply, Seen};
 use serde_json::Value;
-use talk::{Talk, chats, serve, text_of};
+use talk::{Talk, chats, notes, serve, text_of};
+use wisp_agent::protocol::NoteLevel;
 
 const FIRST: &str = "The task: keep the lighthouse log in order.";
 const BAN: &str = "Do not touch keeper.txt.";
@@ -60,7 +61,9 @@ async fn holds(profile: Profile, turns: usize, window: u64) {
     let server = serve(profile, model());
     let mut talk = Talk::open(home.path(), &server, window, |_| {}).await.unwrap();
     for turn in 1..=turns {
-        talk.say(&prompt(turn)).await;
+        let events = talk.say(&prompt(turn)).await;
+        let failed = notes(&events, NoteLevel::Error);
+        assert!(failed.is_empty(), "{} turn {turn}: {failed:?}", profile.name);
     }
     talk.leave().await;
     let chats = chats(&server);

@@ -167,6 +167,16 @@ impl Estimator {
         })
     }
 
+    /// The most tokens a request of `bytes` bytes can have counted, given the last report.
+    pub(crate) fn most(&self, bytes: u64) -> u64 {
+        let bytes = bytes + self.tool_bytes;
+        let dense = |bytes: u64| whole((exact(bytes) / RATIO_BOUNDS.0).ceil());
+        match self.anchor {
+            Some(anchor) => anchor.tokens + dense(bytes.saturating_sub(anchor.bytes)),
+            None => dense(bytes),
+        }
+    }
+
     /// Tokens of `bytes` bytes of text by the ratio alone, rounded up.
     pub fn tokens(&self, bytes: u64) -> u64 {
         whole((exact(bytes) / self.ratio).ceil())

@@ -79,7 +79,9 @@ pub fn verdict(estimator: &Estimator, sent: impl Into<Sent>, counts: Counts, win
     }
     let least = estimator.least(sent.bytes, sent.optional);
     let short = counted * 100 < estimated * LEAST_SHARE && least.is_some_and(|least| counted < least);
-    if short || (counted < estimated && is_cut_size(counted, window)) {
+    // Only a prompt that did not fit is cut; a shorter one has such a count by chance now and then.
+    let may_exceed = estimator.most(sent.bytes) >= window;
+    if short || (may_exceed && counted < estimated && is_cut_size(counted, window)) {
         return Verdict::Cut { counted, estimated };
     }
     if counted + counts.reply.unwrap_or(0) > window {
@@ -128,6 +130,21 @@ mod tests {
                 Verdict::Cut { .. }
             ));
         }
+    }
+
+    #[test]
+    fn a_prompt_that_fits_has_such_a_count_by_chance() {
+        let mut estimator = Estimator::default();
+        estimator.report(10_000, 3900);
+        let sent = 10_600;
+        assert!(estimator.estimate(sent).tokens > 4100);
+        assert_eq!(verdict(&estimator, sent, counts(4100), 8192), Verdict::Whole);
+        // The same count of a prompt that may have had more than the window is a cut.
+        let sent = 10_000 + 3 * 4292;
+        assert!(matches!(
+            verdict(&estimator, sent, counts(4100), 8192),
+            Verdict::Cut { counted: 4100, .. }
+        ));
     }
 
     #[test]

@@ -84,7 +84,10 @@ impl Conversation {
             reply_tokens: reply.done.as_ref().and_then(|d| d.metrics.reply_tokens),
             grown_from: grown_from(sent.composed, progress),
         };
+        let most = self.most(sent.composed) + sent.added;
         match silent_cut(&seen) {
+            // A prompt that surely fits was not cut, whatever its count looks like.
+            Some(SilentCut::CutSize { .. }) if most < window => Verdict::Whole,
             Some(SilentCut::CutSize { read, sent }) => Verdict::Cut {
                 counted: read,
                 estimated: sent,

@@ -119,7 +119,7 @@ impl Conversation {
     }
 
     /// The most tokens a request can be.
-    fn most(&self, composed: &Request) -> u64 {
+    pub(super) fn most(&self, composed: &Request) -> u64 {
         let tools = self.tools.as_ref().map_or("", |tools| tools.as_str());
         most::in_request(composed, tools, self.counted.as_ref())
     }

@@ -19,7 +19,8 @@ use ollama_sim::profile::V0_24_0;
 use ollama_sim::{Profile, Reply, Seen};
 use serde_json::json;
 
-use crate::talk::{Talk, chats, serve, text_of};
+use crate::talk::{Talk, chats, notes, serve, text_of};
+use wisp_agent::protocol::{Event, NoteLevel};
 
 /// What was said, by what it is, and the text to look for.
 pub const STATEMENTS: [(&str, &str); 10] = [
@@ -53,8 +54,12 @@ pub struct Figures {
     pub evaluated: u64,
     pub new: u64,
     pub condensations: usize,
+    /// Turns that failed.
+    pub failed: usize,
     /// The last request before the hints were followed.
     pub last: String,
+    /// What the person was told of the context, turn by turn, and `/inspect context turns` and `/tokens` at the end.
+    pub told: Vec<String>,
 }
 
 impl Figures {
@@ -121,13 +126,35 @@ pub async fn measure(home: &std::path::Path, window: u64) -> Figures {
     let server = serve(Profile { ..V0_24_0 }, rule(recalled.clone()));
     std::fs::write(home.join("ledger.txt"), ledger()).unwrap();
     let mut talk = Talk::open(home, &server, window, |_| {}).await.unwrap();
+    let (mut told, mut failed) = (Vec::new(), 0);
     for n in 1..=TURNS {
-        talk.say(&prompt(n)).await;
+        let events = talk.say(&prompt(n)).await;
+        failed += usize::from(!notes(&events, NoteLevel::Error).is_empty());
+        for level in [NoteLevel::Info, NoteLevel::Warning, NoteLevel::Error] {
+            let notes = notes(&events, level).into_iter();
+            told.extend(notes.map(|note| format!("turn {n}: {note}")));
+        }
     }
     let before = chats(&server).len();
     talk.say("QUESTION: what do you know of this project?").await;
+    for line in ["/inspect context turns", "/tokens"] {
+        told.extend(talk.say(line).await.into_iter().filter_map(printed));
+    }
     talk.leave().await;
-    figures(window, &chats(&server), before, &recalled.lock().unwrap(), home)
+    let recalled = recalled.lock().unwrap().clone();
+    Figures {
+        failed,
+        told,
+        ..figures(window, &chats(&server), before, &recalled, home)
+    }
+}
+
+fn printed(event: Event) -> Option<String> {
+    match event {
+        Event::Output { text } => Some(text),
+        Event::View(view) => Some(view.text),
+        _ => None,
+    }
 }
 
 /// The model: runs what it is told to run, talks otherwise, and follows the hints at the question.
@@ -187,7 +214,9 @@ fn figures(window: u64, chats: &[Chat], before: usize, recalled: &str, home: &st
         evaluated: evaluated(up_to),
         new: new_text(up_to),
         condensations: condensations(home),
+        failed: 0,
         last,
+        told: Vec::new(),
     }
 }
 
