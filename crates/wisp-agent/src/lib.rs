@@ -36,5 +36,5 @@ pub mod views;
 pub use conversation::{Conversation, Shown};
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
-pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, ground};
+pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground};
 pub use turn::{MAX_STEPS, TurnError};

@@ -265,7 +265,7 @@ fn preferences(config: &Config) -> Preferences {
 }
 
 /// The client for the configured server: `OLLAMA_HOST`, else `ollama.baseURL`, else this machine.
-fn client(env: &Env, config: &Config) -> Result<Client, OpenError> {
+pub fn client(env: &Env, config: &Config) -> Result<Client, OpenError> {
     let named = env
         .get("OLLAMA_HOST")
         .map(str::to_owned)

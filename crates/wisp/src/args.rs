@@ -36,10 +36,16 @@ pub enum Sub {
     Show(Show),
     /// Say what matters in a build, test or other log, without a model
     Summarise(Summarise),
+    /// List the models, choose which may be used, fetch one
+    Models(Models),
+    /// Check the server, the model, the window and wisp's own files
+    Doctor(Doctor),
     /// List the tools a model may call
     Tools(Tools),
     /// List saved conversations, print or delete one
     Threads(Threads),
+    /// Read and verify the audit
+    Logs(Logs),
     /// Show or change the configuration
     Config(Config),
 }
@@ -146,6 +152,91 @@ pub struct Summarise {
     /// At most this many lines
     #[arg(long, value_name = "N")]
     pub lines: Option<usize>,
+}
+
+/// `wisp models`.
+#[derive(Debug, Default, Args)]
+pub struct Models {
+    /// What to do; without it, the list
+    #[command(subcommand)]
+    pub command: Option<ModelsSub>,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also models that cannot be used, each with the reason
+    #[arg(long)]
+    pub all: bool,
+    /// Judge for conversations without tools
+    #[arg(long)]
+    pub no_tools: bool,
+}
+
+/// `wisp models …`.
+#[derive(Debug, Subcommand)]
+pub enum ModelsSub {
+    /// Fetch a model; Ctrl-C stops, the same command goes on where it stopped
+    Pull {
+        /// The model's name
+        name: String,
+    },
+    /// Let models be chosen again
+    Enable {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Hide models and refuse them
+    Disable {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+}
+
+/// `wisp doctor`.
+#[derive(Debug, Default, Args)]
+pub struct Doctor {
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The model to check; else the configured one
+    #[arg(long, short)]
+    pub model: Option<String>,
+}
+
+/// `wisp logs`.
+#[derive(Debug, Default, Args)]
+pub struct Logs {
+    /// What to do; without it, the latest events
+    #[command(subcommand)]
+    pub command: Option<LogsSub>,
+    /// The session, or the start of its name; else the latest
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only events of this kind
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// Only events of this turn
+    #[arg(long)]
+    pub turn: Option<u64>,
+    /// How many events
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub last: usize,
+    /// Print the events as they are stored
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// `wisp logs …`.
+#[derive(Debug, Subcommand)]
+pub enum LogsSub {
+    /// List the sessions
+    Sessions,
+    /// Walk a session's chain and name the first event that was changed, removed or added
+    Verify {
+        /// The session, or the start of its name; else every session
+        session: Option<String>,
+    },
 }
 
 /// `wisp tools`.

@@ -13,8 +13,8 @@ use crate::protocol::{Command, Event, NoteLevel, View};
 use crate::slash;
 use crate::views;
 
-/// The command whose argument is a model.
-const MODEL: &str = "/model ";
+/// The commands whose last argument is a model.
+const MODEL: [&str; 2] = ["/model ", "/models "];
 /// How long a completion waits for the server.
 const PATIENCE: Duration = Duration::from_millis(800);
 
@@ -54,7 +54,7 @@ impl Side {
     /// Completes a line. The server's models are asked for beside everything else: a turn may be under way.
     fn complete(&self, id: &str, text: &str, cursor: usize) {
         let (events, known, client) = (self.events.clone(), self.models.clone(), self.client.clone());
-        let needs_models = text.starts_with(MODEL);
+        let needs_models = MODEL.iter().any(|command| text.starts_with(command));
         let (id, text) = (id.to_owned(), text.to_owned());
         let send = move |models: &[String]| {
             let (from, candidates) = slash::complete(&text, cursor, models);

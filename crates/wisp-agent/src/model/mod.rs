@@ -1,9 +1,12 @@
 //! The model a conversation talks to: which one, what it can do, how much it holds, and how a request to it looks.
 
 pub mod arriving;
+pub mod check;
 pub mod convert;
+pub mod disabled;
 pub mod exchange;
 pub mod failure;
+pub mod list;
 pub mod most;
 pub mod ratios;
 mod repeats;

@@ -163,8 +163,8 @@ pub static TABLE: &[Row] = &[
     row!(
         "/models",
         [],
-        "",
-        "the models of the server",
+        "[enable|disable NAME]",
+        "the models of the server; which may be chosen",
         "models and tools",
         models::models
     ),
@@ -231,7 +231,10 @@ pub fn complete(line: &str, cursor: usize, models: &[String]) -> (usize, Vec<Str
     };
     let mut candidates: Vec<String> = if from == 0 {
         TABLE.iter().map(|r| r.name.to_owned()).collect()
-    } else if before.starts_with("/model ") {
+    } else if ["/model ", "/models enable ", "/models disable "]
+        .iter()
+        .any(|command| before.starts_with(command))
+    {
         models.to_vec()
     } else {
         Vec::new()

@@ -9,6 +9,7 @@ use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::engine::consent::consent;
 use crate::model::Model;
+use crate::model::list::list;
 use crate::open::OpenError;
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
@@ -90,37 +91,75 @@ fn switch(conversation: &mut Conversation, model: Model) {
     conversation.events.note(NoteLevel::Info, text);
 }
 
-pub(super) async fn models(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    match conversation.server().tags().await {
-        Ok(models) if models.is_empty() => {
-            conversation
-                .events
-                .line("the server has no model yet; fetch one with: ollama pull qwen3:8b");
-        }
-        Ok(models) => {
-            for model in models {
-                let mark = if same_model(&model.name, &conversation.model.name) {
-                    "*"
-                } else {
-                    " "
-                };
-                let size = model.size.map_or_else(String::new, wisp_output::amount::size);
-                let details = &model.details;
-                let line = format!(
-                    "{mark} {:<32} {size:>9}  {:<8} {}",
-                    model.name, details.parameter_size, details.quantization_level
-                );
-                conversation.events.line(line.trim_end());
-            }
-        }
+pub(super) async fn models(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    let (verb, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match (verb, name.trim()) {
+        ("", _) => listed(conversation).await,
+        ("enable", name) if !name.is_empty() => turn(conversation, name, true),
+        ("disable", name) if !name.is_empty() => turn(conversation, name, false),
+        _ => conversation.events.line(
+            "/models lists the models; /models enable NAME and /models disable NAME say which may be chosen",
+        ),
+    }
+    Next::Go
+}
+
+/// Prints the models that can be talked to, the one in use marked.
+async fn listed(conversation: &Conversation) {
+    let events = &conversation.events;
+    let entries = match list(&conversation.server(), &conversation.config, true).await {
+        Ok(entries) => entries,
         Err(e) => {
             let hint = e
                 .hint()
                 .map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-            conversation.events.note(NoteLevel::Error, format!("{e}{hint}"));
+            events.note(NoteLevel::Error, format!("{e}{hint}"));
+            return;
         }
+    };
+    if entries.is_empty() {
+        events.line("the server has no model yet; fetch one with: wisp models pull qwen3:8b");
     }
-    Next::Go
+    for entry in entries {
+        let mark = if same_model(&entry.model, &conversation.model.name) {
+            "*"
+        } else {
+            " "
+        };
+        let what = match &entry.problem {
+            Some(problem) => problem.clone(),
+            None if !entry.enabled => "disabled".to_owned(),
+            None => entry.capabilities.join(", "),
+        };
+        let size = entry.bytes.map_or_else(String::new, wisp_output::amount::size);
+        let context = entry
+            .context
+            .map_or_else(String::new, wisp_output::amount::grouped);
+        let parameters = entry.parameters.unwrap_or_default();
+        events.line(format!(
+            "{mark} {:<32} {size:>9}  {parameters:<8} {context:>9}  {what}",
+            entry.model
+        ));
+    }
+}
+
+/// Enables or disables a model for every conversation that begins from now on.
+fn turn(conversation: &mut Conversation, name: &str, on: bool) {
+    let said = match crate::model::disabled::turn(&mut conversation.config, name, on) {
+        Ok(said) => said,
+        Err(e) => {
+            conversation.events.note(NoteLevel::Error, e.to_string());
+            return;
+        }
+    };
+    if let Some(changed) = said.changed {
+        let details = json!({"path": changed.key, "old": changed.old, "new": changed.new, "source": "chat"});
+        // The change is made; the audit says of its own troubles elsewhere.
+        let _ = conversation
+            .audit
+            .append(Audited::new(Kind::ConfigChange, details));
+    }
+    conversation.events.line(said.text);
 }
 
 pub(super) async fn tools(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {

@@ -204,17 +204,17 @@ impl Chat {
     }
 
     pub async fn turn_end(&mut self) -> TurnEnd {
-        let ended = self
-            .until(|e| {
-                matches!(
-                    e,
-                    Event::Turn {
-                        phase: Phase::End,
-                        ..
-                    }
-                )
-            })
-            .await;
+        let at_end = |e: &Event| {
+            matches!(
+                e,
+                Event::Turn {
+                    phase: Phase::End,
+                    ..
+                }
+            )
+        };
+        let ended = self.until(at_end).await;
+        self.until(|e| matches!(e, Event::Status(_))).await;
         match ended {
             Event::Turn { end: Some(end), .. } => end,
             _ => unreachable!("an end has its account"),

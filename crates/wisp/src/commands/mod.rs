@@ -2,6 +2,9 @@
 
 pub mod chat;
 pub mod config;
+pub mod doctor;
+pub mod logs;
+pub mod models;
 pub mod outputs;
 pub mod respond;
 pub mod show;

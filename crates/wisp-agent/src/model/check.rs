@@ -1,0 +1,314 @@
+//! What can be found out about a server and a model before they are relied on. Each finding is good or not, says what
+//! was seen, and ends with what to do.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use wisp_config::Config;
+use wisp_ollama::{
+    ChatRequest, Client, Error, Feature, Loaded, Message, Think, ToolDefinition, Tools, same_model,
+};
+use wisp_output::amount::{grouped, size};
+
+use super::{Model, Preferences};
+
+/// How long the one-line tool call may take, the load of the model included.
+const CALL: Duration = Duration::from_mins(3);
+/// The tool the model is asked to call.
+const TOOL: &str = "record_word";
+/// The word it is asked to record.
+const WORD: &str = "heron";
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at, in a word or two.
+    pub name: &'static str,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was seen.
+    pub detail: String,
+    /// What the person can do; none when there is nothing to do.
+    pub action: Option<String>,
+}
+
+impl Finding {
+    /// A good finding.
+    pub fn good(name: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            ok: true,
+            detail: detail.into(),
+            action: None,
+        }
+    }
+
+    /// A bad finding and what to do about it.
+    pub fn bad(name: &'static str, detail: impl Into<String>, action: impl Into<String>) -> Self {
+        Self {
+            name,
+            ok: false,
+            detail: detail.into(),
+            action: Some(action.into()),
+        }
+    }
+
+    fn failed(name: &'static str, error: &Error) -> Self {
+        let action = error
+            .hint()
+            .unwrap_or_else(|| "look at the server's log".to_owned());
+        Self::bad(name, error.to_string(), action)
+    }
+}
+
+/// What older servers lack, in the words of what it means for the person.
+const LACKS: &[(Feature, &str)] = &[
+    (
+        Feature::Truncate,
+        "refuse a prompt that is too long (wisp sees to that itself)",
+    ),
+    (Feature::Think, "keep thinking apart from replies (wisp does)"),
+    (
+        Feature::StreamWithTools,
+        "show a reply as it is written while tools are offered",
+    ),
+    (Feature::Capabilities, "say what a model can do"),
+    (Feature::LoadedWindow, "say how large the loaded window is"),
+    (Feature::RenderOnly, "show the prompt it makes"),
+];
+
+/// Looks at the server and at `model`, else the configured one.
+pub async fn server(client: &Client, config: &Config, model: Option<&str>) -> Vec<Finding> {
+    let version = match client.version().await {
+        Ok(version) => version,
+        Err(error) => return vec![Finding::failed("server", &error)],
+    };
+    let known = if version.is_known() {
+        ""
+    } else {
+        ", a version that says nothing"
+    };
+    let mut findings = vec![Finding::good(
+        "server",
+        format!("Ollama {version} answers at {}{known}", client.host()),
+    )];
+    let lacks: Vec<&str> = LACKS
+        .iter()
+        .filter(|(feature, _)| !version.supports(*feature))
+        .map(|(_, words)| *words)
+        .collect();
+    let era = format!("{:?}", version.era());
+    findings.push(if lacks.is_empty() {
+        Finding::good("era", format!("{era}: it can all wisp asks of it"))
+    } else {
+        Finding {
+            action: Some("a newer Ollama can: https://ollama.com/download".to_owned()),
+            ..Finding::good("era", format!("{era}: it cannot {}", lacks.join("; ")))
+        }
+    });
+    let named = model.map(str::to_owned).or_else(|| config.model());
+    match named {
+        Some(name) => of_model(client, config, &name, &mut findings).await,
+        None => findings.push(no_model(client).await),
+    }
+    findings
+}
+
+async fn no_model(client: &Client) -> Finding {
+    let listed = client.tags().await.unwrap_or_default();
+    let names: Vec<String> = listed.into_iter().map(|m| m.name).collect();
+    let detail = if names.is_empty() {
+        "none is configured and none is installed".to_owned()
+    } else {
+        format!("none is configured; installed are {}", names.join(", "))
+    };
+    Finding::bad(
+        "model",
+        detail,
+        "wisp models pull qwen3:8b, then wisp config set model NAME",
+    )
+}
+
+async fn of_model(client: &Client, config: &Config, name: &str, findings: &mut Vec<Finding>) {
+    let preferences = Preferences {
+        window: config.context_length(),
+        ..Preferences::default()
+    };
+    let model = match Model::open(client.clone(), name, preferences).await {
+        Ok(model) => model,
+        Err(error) => return findings.push(Finding::failed("model", &error)),
+    };
+    findings.push(present(&model));
+    if model.elsewhere().is_some() {
+        // Nothing is asked of a model on another machine without the person's leave.
+        return findings.push(window(&model, None));
+    }
+    findings.push(declared(&model).await);
+    if model.tools {
+        findings.push(calls(&model).await);
+    }
+    let loaded = client.ps().await.unwrap_or_default();
+    let here = loaded.iter().find(|l| same_model(&l.name, name));
+    findings.push(window(&model, here));
+    findings.push(memory(here));
+    findings.push(keep_alive(config, here));
+}
+
+fn present(model: &Model) -> Finding {
+    match model.elsewhere() {
+        Some(host) => Finding {
+            action: Some("choose a model that runs here to keep conversations on this machine".to_owned()),
+            ..Finding::good(
+                "model",
+                format!("{} runs on {host}, not on this machine", model.name),
+            )
+        },
+        None => Finding::good("model", format!("{} is installed", model.name)),
+    }
+}
+
+fn probe(model: &Model, text: &str) -> ChatRequest {
+    let mut request = ChatRequest::new(&model.name, vec![Message::user(text)]);
+    request.tools = Some(Tools::new(&[ToolDefinition {
+        name: TOOL.to_owned(),
+        description: "Records one word.".to_owned(),
+        parameters: json!({"type": "object", "required": ["word"], "properties": {"word": {"type": "string"}}}),
+    }]));
+    request.options.num_ctx = Some(model.window.tokens);
+    request.options.num_predict = Some(512);
+    request.options.temperature = Some(0.0);
+    request.truncate = Some(false);
+    request.shift = model.version.shift();
+    request.think = model.think(Think::Off);
+    request
+}
+
+/// What the model declares, against what its template makes of a request with tools.
+async fn declared(model: &Model) -> Finding {
+    const NAME: &str = "capabilities";
+    let listed = model.show.capabilities.as_ref();
+    let words = listed.map_or_else(|| "not declared".to_owned(), |c| c.join(", "));
+    if !model.tools {
+        return Finding::bad(
+            NAME,
+            format!("{words}: no tool calling"),
+            "choose another model: wisp models lists those with tools",
+        );
+    }
+    if !model.version.surely_supports(Feature::RenderOnly) {
+        return Finding::good(
+            NAME,
+            format!("{words}; the server cannot show the prompt, so this was not checked"),
+        );
+    }
+    match model.client.render(&probe(model, "Hello.")).await {
+        Ok(Some(prompt)) if prompt.contains(TOOL) => {
+            Finding::good(NAME, format!("{words}; its template shows tools to the model"))
+        }
+        Ok(Some(_)) => Finding::bad(
+            NAME,
+            format!("{words}; but its template leaves the tools out of the prompt"),
+            "pull the model again, or choose another one",
+        ),
+        Ok(None) => Finding::good(
+            NAME,
+            format!("{words}; the server showed no prompt, so this was not checked"),
+        ),
+        Err(error) => Finding::failed(NAME, &error),
+    }
+}
+
+/// One call, asked for in one line.
+async fn calls(model: &Model) -> Finding {
+    const NAME: &str = "tool call";
+    let request = probe(model, "Record the word heron with the tool record_word.");
+    let asked = async { model.client.chat(&request).await?.finish().await };
+    let reply = match tokio::time::timeout(CALL, asked).await {
+        Err(_) => {
+            return Finding::bad(
+                NAME,
+                format!("no reply within {} s", CALL.as_secs()),
+                "choose a smaller model",
+            );
+        }
+        Ok(Err(error)) => return Finding::failed(NAME, &error),
+        Ok(Ok(reply)) => reply,
+    };
+    let right =
+        |c: &wisp_ollama::ToolCall| c.name == TOOL && c.arguments.get("word").is_some_and(|w| w == WORD);
+    if reply.tool_calls.iter().any(right) {
+        return Finding::good(NAME, "asked for one, the model made it");
+    }
+    let offered = super::convert::definitions(request.tools.as_ref().expect("the probe offers a tool"));
+    let written = wisp_ollama::recover::calls_in(&reply.content, &offered).is_some();
+    if written {
+        return Finding::good(
+            NAME,
+            "the model writes its calls as text; wisp reads them all the same",
+        );
+    }
+    let what = if reply.tool_calls.is_empty() {
+        "no call came"
+    } else {
+        "another call came"
+    };
+    Finding::bad(
+        NAME,
+        format!("asked for one, {what}"),
+        "choose another model: this one will not use tools well",
+    )
+}
+
+fn window(model: &Model, loaded: Option<&Loaded>) -> Finding {
+    let window = &model.window;
+    let trained = window.trained.map_or_else(|| "unknown".to_owned(), grouped);
+    let granted = loaded.and_then(|l| l.context_length);
+    let now = granted.map_or_else(String::new, |n| format!("; loaded with {}", grouped(n)));
+    let detail = format!(
+        "{} tokens ({}); trained for {trained}{now}",
+        grouped(window.tokens),
+        window.why
+    );
+    match granted.filter(|n| *n < window.tokens) {
+        Some(n) => Finding::bad(
+            "window",
+            detail,
+            format!("wisp config set ollama.contextLength {n}"),
+        ),
+        None if window.tokens < 4096 => Finding {
+            action: Some("a window of 8,192 tokens or more is better for tools: wisp config set ollama.contextLength 8192".to_owned()),
+            ..Finding::good("window", detail)
+        },
+        None => Finding::good("window", detail),
+    }
+}
+
+fn memory(loaded: Option<&Loaded>) -> Finding {
+    const NAME: &str = "memory";
+    let Some(loaded) = loaded else {
+        return Finding::good(NAME, "the model is not loaded, so this was not seen");
+    };
+    let held = loaded.size.map_or_else(|| "an unknown amount".to_owned(), size);
+    match loaded.gpu_percent() {
+        Some(100) => Finding::good(NAME, format!("{held}, all of it on the GPU")),
+        Some(0) => Finding::good(NAME, format!("{held}, all of it on the CPU")),
+        Some(share) => Finding {
+            action: Some("a smaller window or model would fit the GPU and be faster".to_owned()),
+            ..Finding::good(NAME, format!("{held}, {share} % of it on the GPU"))
+        },
+        None => Finding::good(NAME, held),
+    }
+}
+
+fn keep_alive(config: &Config, loaded: Option<&Loaded>) -> Finding {
+    let set = config.keep_alive().map_or_else(
+        || "the server's own (ollama.keepAlive is not set)".to_owned(),
+        |text| format!("{text}, set by ollama.keepAlive"),
+    );
+    let until = loaded
+        .map(|l| l.expires_at.as_str())
+        .filter(|at| !at.is_empty() && !at.starts_with("0001-"))
+        .map_or_else(String::new, |at| format!("; loaded until {at}"));
+    Finding::good("keep-alive", format!("{set}{until}"))
+}

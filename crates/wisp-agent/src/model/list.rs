@@ -1,0 +1,128 @@
+//! The models of a server, as a person chooses among them: what each is, how much it would hold, and why one cannot
+//! be talked to. `wisp models` and `/models` print the same list.
+
+use serde::Serialize;
+use wisp_config::Config;
+use wisp_ollama::{Client, Error, Feature, Loaded, Model as Listed, ServerVersion, Show, same_model};
+
+use super::Window;
+
+/// One model. What is not known is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its name, as `--model` takes it.
+    pub model: String,
+    /// Its parameters as the server words them: `8.0B`.
+    pub parameters: Option<String>,
+    /// Bytes of its file.
+    pub bytes: Option<u64>,
+    /// Family and quantisation: `llama Q4_1`.
+    pub format: Option<String>,
+    /// Tokens of the window wisp would use.
+    pub context: Option<u64>,
+    /// Where that comes from, in a word.
+    pub context_from: Option<&'static str>,
+    /// The same in a sentence.
+    pub context_note: Option<String>,
+    /// The machine it runs on, when that is another one.
+    pub runs_on: Option<String>,
+    /// Whether the person left it enabled.
+    pub enabled: bool,
+    /// `tools`, `structured replies`, `thinking`, `vision`; `text only` for none of them.
+    pub capabilities: Vec<&'static str>,
+    /// Whether it is the configured one.
+    pub default: bool,
+    /// Whether a conversation with tools can be had with it.
+    pub usable: bool,
+    /// Why not.
+    pub problem: Option<String>,
+}
+
+/// What the capabilities of the server are called in the list.
+const WORDS: &[(&str, &str)] = &[("tools", "tools"), ("thinking", "thinking"), ("vision", "vision")];
+
+/// Lists the models, the server's newest first, then those that are disabled and not there. Errors are the
+/// server's; a single model that cannot be asked about is an entry with its problem.
+pub async fn list(client: &Client, config: &Config, with_tools: bool) -> Result<Vec<Entry>, Error> {
+    let listing = Listing {
+        client,
+        config,
+        with_tools,
+        version: client.version().await?,
+        loaded: client.ps().await.unwrap_or_default(),
+    };
+    let mut entries = Vec::new();
+    for model in client.tags().await? {
+        entries.push(listing.entry(model).await);
+    }
+    for name in config.disabled_models() {
+        if !entries.iter().any(|e| same_model(&e.model, &name)) {
+            entries.push(Entry {
+                model: name,
+                problem: Some("it is disabled, and not on the server".to_owned()),
+                ..Entry::default()
+            });
+        }
+    }
+    Ok(entries)
+}
+
+struct Listing<'a> {
+    client: &'a Client,
+    config: &'a Config,
+    with_tools: bool,
+    version: ServerVersion,
+    loaded: Vec<Loaded>,
+}
+
+impl Listing<'_> {
+    async fn entry(&self, model: Listed) -> Entry {
+        let named = |name: &String| same_model(name, &model.name);
+        let format = format!("{} {}", model.details.family, model.details.quantization_level);
+        let mut entry = Entry {
+            parameters: Some(model.details.parameter_size.clone()).filter(|p| !p.is_empty()),
+            bytes: model.size,
+            format: Some(format.trim().to_owned()).filter(|f| !f.is_empty()),
+            runs_on: model.remote_host.clone().filter(|h| !h.is_empty()),
+            enabled: !self.config.disabled_models().iter().any(named),
+            default: self.config.model().as_ref().is_some_and(named),
+            model: model.name.clone(),
+            ..Entry::default()
+        };
+        match self.client.show(&model.name).await {
+            Ok(show) => self.describe(&mut entry, &model, &show),
+            Err(error) => entry.problem = Some(error.to_string()),
+        }
+        entry
+    }
+
+    fn describe(&self, entry: &mut Entry, model: &Listed, show: &Show) {
+        let here = self.loaded.iter().find(|l| same_model(&l.name, &model.name));
+        let window = Window::of(self.client, show, here, model.size, self.config.context_length());
+        entry.context = Some(window.tokens);
+        entry.context_from = Some(window.from);
+        entry.context_note = Some(window.why);
+        if show.is_cloud(&model.name) {
+            entry.runs_on.get_or_insert_with(|| "ollama.com".to_owned());
+        }
+        let can = |capability: &str| show.can(capability) == Some(true);
+        let mut words: Vec<&str> = WORDS.iter().filter(|(c, _)| can(c)).map(|(_, w)| *w).collect();
+        if entry.runs_on.is_none() && self.version.supports(Feature::Schema) {
+            words.insert(usize::from(can("tools")), "structured replies");
+        }
+        entry.problem = if show.can("completion") == Some(false) {
+            words.clear();
+            Some("it cannot converse: it is for embeddings".to_owned())
+        } else if self.with_tools && !can("tools") {
+            Some("it declares no tool calling; --no-tools talks to it without tools".to_owned())
+        } else {
+            None
+        };
+        if !can("tools") && entry.problem.as_ref().is_none_or(|p| p.contains("tool calling")) {
+            words.insert(0, "text only");
+        }
+        entry.capabilities = words;
+        entry.usable = entry.problem.is_none();
+    }
+}

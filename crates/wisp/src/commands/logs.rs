@@ -1,0 +1,291 @@
+//! `wisp logs`: what was recorded, and whether the record is as it was written.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use wisp_audit::{AuditFile, Change, EndCheck, Filter, Kind, Record, SessionFile, Verdict, sessions, verify};
+use wisp_host::Env;
+use wisp_output::amount::{counted, size};
+use wisp_term::{Role, safe, width};
+
+use super::paths;
+use crate::args::{Logs, LogsSub};
+use crate::exit::{FAILED, Usage};
+use crate::screen::Screen;
+
+/// Fields of an event's details that say most, in the order they are looked for.
+const TELLING: &[&str] = &[
+    "message",
+    "text",
+    "tool",
+    "command",
+    "arguments",
+    "model",
+    "outcome",
+    "verdict",
+    "decision",
+    "reason",
+    "failure",
+    "estimate",
+    "action",
+    "bytes",
+    "seconds",
+];
+
+/// Prints events, lists sessions, or verifies.
+pub fn run(args: &Logs, env: Env) -> anyhow::Result<ExitCode> {
+    let paths = paths(&env)?;
+    let found = sessions(paths.home()).context("the audit cannot be listed")?;
+    let mut screen = Screen::new(env, "auto");
+    let code = match &args.command {
+        Some(LogsSub::Sessions) => list(&found, args.json, &mut screen)?,
+        Some(LogsSub::Verify { session }) => {
+            let wanted = session.as_ref().or(args.session.as_ref());
+            let chosen = match wanted {
+                Some(start) => vec![pick(&found, start)?],
+                None => found.iter().collect(),
+            };
+            verified(&chosen, args.json, &mut screen)?
+        }
+        None => events(args, &found, &mut screen)?,
+    };
+    screen.out.flush()?;
+    Ok(code)
+}
+
+/// The one session whose name begins so; of several only the one whose whole name it is.
+fn pick<'a>(found: &'a [SessionFile], start: &str) -> anyhow::Result<&'a SessionFile> {
+    if let Some(exact) = found.iter().find(|s| s.session.as_str() == start) {
+        return Ok(exact);
+    }
+    let mut fitting = found.iter().filter(|s| s.session.as_str().starts_with(start));
+    match (fitting.next(), fitting.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(Usage(format!(
+            "no session is called {start}; wisp logs sessions lists them"
+        ))
+        .into()),
+        (Some(_), Some(_)) => Err(Usage(format!(
+            "several sessions begin with {start}; give more of the name"
+        ))
+        .into()),
+    }
+}
+
+fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Result<ExitCode> {
+    let latest = found.first();
+    let session = match (&args.session, latest) {
+        (Some(start), _) => pick(found, start)?,
+        (None, Some(latest)) => latest,
+        (None, None) => {
+            screen.err.line("nothing is recorded yet")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    if let Some(kind) = &args.kind {
+        known(kind)?;
+    }
+    let filter = Filter {
+        kinds: args.kind.iter().cloned().collect(),
+        turn: args.turn,
+        ..Filter::default()
+    };
+    for record in AuditFile::at(&session.path)?.last(args.last, &filter)? {
+        let line = if args.json {
+            serde_json::to_string(&record)?
+        } else if screen.out.surface().terminal {
+            width::truncate(&row(&record), screen.out.width()).into_owned()
+        } else {
+            tabs(&record)
+        };
+        screen.out.line(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A kind that no event can have is a mistake in typing.
+fn known(kind: &str) -> Result<(), Usage> {
+    if Kind::named(kind).is_some() {
+        return Ok(());
+    }
+    let near = wisp_config::nearest(kind, Kind::ALL.iter().map(|k| k.name()));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    Err(Usage(format!("no kind of event is called {kind}{near}")))
+}
+
+fn row(record: &Record) -> String {
+    let turn = record.turn.map_or_else(String::new, |turn| format!("t{turn}"));
+    let time = record.time.strftime("%H:%M:%S");
+    format!(
+        "{time}  {turn:<4} {:<22} {}",
+        record.kind,
+        summary(&record.details)
+    )
+}
+
+fn tabs(record: &Record) -> String {
+    let turn = record.turn.map_or_else(String::new, |turn| turn.to_string());
+    let fields = [
+        format!("{:.3}", record.time),
+        turn,
+        record.kind.clone(),
+        record.id.as_str().to_owned(),
+        record.call.clone().unwrap_or_default(),
+        summary(&record.details),
+    ];
+    fields.join("\t")
+}
+
+/// The most telling fields of the details on one line.
+fn summary(details: &Value) -> String {
+    let Some(object) = details.as_object() else {
+        return String::new();
+    };
+    let told = TELLING
+        .iter()
+        .filter_map(|name| Some((*name, object.get(*name)?)));
+    let mut parts: Vec<String> = told
+        .take(4)
+        .filter_map(|(name, value)| word(name, value))
+        .collect();
+    if parts.is_empty() {
+        let first = object.iter().take(4);
+        parts = first.filter_map(|(name, value)| word(name, value)).collect();
+    }
+    safe::safe(&parts.join(" · ")).replace(['\n', '\t'], " ")
+}
+
+fn word(name: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.chars().take(200).collect()),
+        Value::Object(_) => Some(value.to_string().chars().take(200).collect()),
+        value => Some(format!("{name} {value}").chars().take(200).collect()),
+    }
+}
+
+fn list(found: &[SessionFile], as_json: bool, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+    if as_json {
+        let rows: Vec<Value> = found
+            .iter()
+            .map(|s| json!({"session": s.session.as_str(), "path": s.path, "bytes": s.bytes}))
+            .collect();
+        screen.out.line(&serde_json::to_string_pretty(&rows)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.is_empty() {
+        screen.err.line("nothing is recorded yet")?;
+    }
+    for session in found {
+        let line = if screen.out.surface().terminal {
+            format!("{}  {:>9}", session.session.as_str(), size(session.bytes))
+        } else {
+            format!(
+                "{}\t{}\t{}",
+                session.session.as_str(),
+                session.bytes,
+                session.path.display()
+            )
+        };
+        screen.out.line(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verified(chosen: &[&SessionFile], as_json: bool, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+    let mut broken = false;
+    for session in chosen {
+        let verdict = verify(&session.path)?;
+        let (whole, words) = words(&verdict);
+        broken |= !whole;
+        let name = session.session.as_str();
+        if as_json {
+            let object = json!({"session": name, "whole": whole, "verdict": words});
+            screen.out.line(&object.to_string())?;
+        } else if whole {
+            screen.out.line(&format!("{name}: {words}"))?;
+        } else {
+            screen
+                .out
+                .painted_line(Role::Error, &format!("{name}: {words}"))?;
+        }
+    }
+    Ok(if broken {
+        ExitCode::from(FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Whether the record is as it was written, and a sentence about it.
+pub fn words(verdict: &Verdict) -> (bool, String) {
+    match verdict {
+        Verdict::Whole { events, end, torn } => {
+            let end = match end {
+                EndCheck::Sealed => "sealed",
+                EndCheck::Open => "still being written",
+                EndCheck::Unsealed => "without a seal, so lines removed from its end would not show",
+            };
+            let torn = if torn.is_empty() {
+                String::new()
+            } else {
+                format!(
+                    "; {} torn by a crash, and said so",
+                    counted(torn.len() as u64, "line")
+                )
+            };
+            (true, format!("whole, {}, {end}{torn}", counted(*events, "event")))
+        }
+        Verdict::Broken { line, change } => {
+            let what = match change {
+                Change::Changed => "was changed".to_owned(),
+                Change::Removed { events } => {
+                    format!("stands where {} were removed", counted(*events, "event"))
+                }
+                Change::Added => "was added".to_owned(),
+                Change::Moved => "stands before the line it was written after".to_owned(),
+            };
+            (false, format!("not as it was written: line {line} {what}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{summary, words};
+    use serde_json::json;
+    use wisp_audit::{Change, EndCheck, Verdict};
+
+    #[test]
+    fn the_telling_fields_come_first_and_on_one_line() {
+        assert_eq!(
+            summary(&json!({"bytes": 12, "tool": "read_file", "text": "two\nlines"})),
+            "two lines · read_file · bytes 12"
+        );
+        assert_eq!(summary(&json!({"phase": "end"})), "end");
+        assert_eq!(summary(&json!(null)), "");
+    }
+
+    #[test]
+    fn verdicts_say_what_is_wrong_and_where() {
+        let whole = Verdict::Whole {
+            events: 1,
+            end: EndCheck::Sealed,
+            torn: vec![],
+        };
+        assert_eq!(words(&whole), (true, "whole, 1 event, sealed".to_owned()));
+        let removed = Verdict::Broken {
+            line: 4,
+            change: Change::Removed { events: 2 },
+        };
+        assert_eq!(
+            words(&removed),
+            (
+                false,
+                "not as it was written: line 4 stands where 2 events were removed".to_owned()
+            )
+        );
+    }
+}
