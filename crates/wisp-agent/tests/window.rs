@@ -1,0 +1,209 @@
+//! The window: nothing is cut silently, prefixes are reused, overflow is met once, and what is known is said.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
+mod common;
+
+use common::Stage;
+use ollama_sim::{Config, Match, Model, Reply, Respond, Script, Seen, profile};
+use serde_json::{Value, json};
+use wisp_agent::protocol::{NoteLevel, TurnOutcome};
+
+fn settings(window: u64) -> Value {
+    json!({"ollama": {"contextLength": window}, "approval": {"threshold": "never"}})
+}
+
+/// A model that calls a tool each time it is spoken to and then says something, so that histories grow.
+struct Chatty {
+    words: usize,
+}
+
+impl Respond for Chatty {
+    fn respond(&mut self, seen: &Seen) -> Result<Reply, String> {
+        let after_result = seen.last().is_some_and(|m| m.role == "tool");
+        Ok(if after_result || !seen.offers("read_file") {
+            Reply::text(&"some words of a reply ".repeat(self.words))
+        } else {
+            Reply::call("read_file", json!({"path": "a.txt"}))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_cannot_surely_fit_is_not_sent_to_such_a_server() {
+    let config = Config::new(Script::new()).profile(profile::V0_9_6);
+    let stage = Stage::new(config, &settings(4096));
+    let mut chat = stage.chat().await;
+    let end = chat.say(&"[1,2]".repeat(4000)).await;
+    assert_eq!(end.outcome, TurnOutcome::Error);
+    assert!(chat.notes(NoteLevel::Error).contains("does not fit"));
+    assert!(stage.accounts().is_empty());
+}
+
+/// Ten calls in one turn; then a word.
+fn ten_calls() -> Script {
+    let mut script = Script::new();
+    for at in 0..10 {
+        let call = Reply::call("read_file", json!({"path": format!("{at}.txt")}));
+        script = match at {
+            0 => script.reply(call),
+            _ => script.when([Match::ToolResultContains(format!("file {}", at - 1))], call),
+        };
+    }
+    script.when(
+        [Match::ToolResultContains("file 9".into())],
+        Reply::text("All read."),
+    )
+}
+
+#[tokio::test]
+async fn nine_tenths_of_each_request_of_a_tool_loop_are_reused() {
+    for profile in profile::ALL {
+        let stage = Stage::new(Config::new(ten_calls()).profile(profile), &settings(16384));
+        for at in 0..10 {
+            stage.write(&format!("{at}.txt"), &format!("file {at}\nwith a line\n"));
+        }
+        let mut chat = stage.chat().await;
+        assert_eq!(
+            chat.say("read them all").await.outcome,
+            TurnOutcome::Ok,
+            "{}",
+            profile.version
+        );
+        stage.server.finish().unwrap();
+        let accounts = stage.accounts();
+        assert_eq!(accounts.len(), 11);
+        for (at, account) in accounts.iter().enumerate().skip(1) {
+            let share = account.cached_tokens * 100 / account.prompt_tokens;
+            assert!(share >= 90, "{}: request {at} reuses {share} %", profile.version);
+            assert!(
+                !account.loaded,
+                "{}: request {at} loads the model again",
+                profile.version
+            );
+        }
+    }
+}
+
+/// The measure itself: the same loop with its tools in another order from one request to the next is far below.
+#[tokio::test]
+async fn tools_in_another_order_are_not_reused() {
+    let stage = Stage::new(Config::new(ten_calls()), &settings(16384));
+    for at in 0..10 {
+        stage.write(&format!("{at}.txt"), &format!("file {at}\nwith a line\n"));
+    }
+    let mut chat = stage.chat().await;
+    chat.say("read them all").await;
+    let mut bodies = stage.bodies();
+    for body in &bodies {
+        assert_eq!(
+            body["tools"], bodies[0]["tools"],
+            "the tools are the same in every request"
+        );
+        assert_eq!(
+            body["messages"][0], bodies[0]["messages"][0],
+            "and so is the system message"
+        );
+    }
+    // Sent again by hand, with the tools of the second one turned round.
+    let second = ollama_sim::Server::start(Config::new(Chatty { words: 1 })).unwrap();
+    bodies[1]["tools"].as_array_mut().unwrap().reverse();
+    for body in &bodies[..2] {
+        post(&second, body).await;
+    }
+    let chats: Vec<_> = second.chats().into_iter().filter_map(|r| r.chat).collect();
+    assert!(chats[1].cached_tokens * 100 / chats[1].prompt_tokens < 50);
+}
+
+async fn post(server: &ollama_sim::Server, body: &Value) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let text = body.to_string();
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", server.port()))
+        .await
+        .unwrap();
+    let head = format!(
+        "POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        text.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_window_the_server_did_not_grant_is_noticed() {
+    let model = Model {
+        has_model_info: false,
+        ..Model::new("sim").with_context_length(8192)
+    };
+    let config = Config::new(Chatty { words: 1 })
+        .models([model])
+        .profile(profile::V0_24_0);
+    let stage = Stage::new(config, &settings(16384));
+    let mut chat = stage.chat().await;
+    chat.say("hello").await;
+    let status = chat.slash("/status").await;
+    assert!(status.contains("8,192 tokens"), "{status}");
+    assert!(
+        chat.notes(NoteLevel::Warning)
+            .contains("granted a window of 8192"),
+        "{}",
+        chat.notes(NoteLevel::Warning)
+    );
+}
+
+#[tokio::test]
+async fn a_cut_prompt_is_noticed_by_its_count_and_its_calls_are_not_run() {
+    // The server's window is a quarter of what was asked for, and an old server says so nowhere.
+    let model = Model {
+        has_model_info: false,
+        ..Model::new("sim").with_context_length(4096)
+    };
+    let config = Config::new(Chatty { words: 1 })
+        .models([model])
+        .profile(profile::V0_9_6);
+    let stage = Stage::new(config, &settings(16384));
+    stage.write("a.txt", "short\n");
+    let mut chat = stage.chat().await;
+    assert_eq!(
+        chat.say("hello").await.outcome,
+        TurnOutcome::Ok,
+        "{}",
+        chat.notes(NoteLevel::Error)
+    );
+    let ran = stage.audited("tool.call").len();
+    let end = chat.say(&"a long request of many words ".repeat(900)).await;
+    assert_eq!(end.outcome, TurnOutcome::Error);
+    assert_eq!(
+        stage.audited("tool.call").len(),
+        ran,
+        "no call of a cut prompt is run"
+    );
+    let said = format!(
+        "{}\n{}",
+        chat.notes(NoteLevel::Warning),
+        chat.notes(NoteLevel::Error)
+    );
+    assert!(said.contains("the server read only"), "{said}");
+}
+
+#[tokio::test]
+async fn what_was_learned_of_a_model_is_there_in_the_next_conversation() {
+    let stage = Stage::new(Config::new(Chatty { words: 1 }), &settings(16384));
+    stage.write("a.txt", "short\n");
+    let mut chat = stage.chat().await;
+    chat.say("hello").await;
+    let learned = chat.slash("/tokens").await;
+    chat.quit().await;
+    let kept = common::read(&stage.home().join("estimates.json"));
+    let ratio: Value = serde_json::from_str(&kept).unwrap();
+    let ratio = ratio["sim"].as_f64().unwrap();
+    assert!(
+        learned.contains(&format!("{ratio:.1} bytes a token")),
+        "{learned} {kept}"
+    );
+    let mut next = stage.chat().await;
+    let first = next.slash("/tokens").await;
+    assert!(first.contains(&format!("{ratio:.1} bytes a token")), "{first}");
+}
