@@ -325,7 +325,7 @@ fn a_question_closes_the_panel() {
 fn the_context_panel_goes_back_and_forward_by_turns() {
     let mut stage = Stage::ready(80, 24);
     stage.press("ctrl-t");
-    assert_eq!(stage.sent(), [message("/inspect context next")]);
+    assert_eq!(stage.sent(), [Command::Context { turn: None }]);
     let context = |turn| {
         let text = "what the model sees".to_owned();
         Event::View(View {
@@ -340,12 +340,12 @@ fn the_context_panel_goes_back_and_forward_by_turns() {
         .tell(Event::Status(status()))
         .tell(turn_end(1.0, TurnOutcome::Ok));
     stage.press("left");
-    assert_eq!(stage.sent(), [message("/inspect context 1")]);
+    assert_eq!(stage.sent(), [Command::Context { turn: Some(1) }]);
     stage
         .tell(context(Some(1)))
         .tell(Event::Status(status()))
         .press("right");
-    assert_eq!(stage.sent(), [message("/inspect context next")]);
+    assert_eq!(stage.sent(), [Command::Context { turn: None }]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl App {
 
     /// Asks for the context of the next request.
     pub(super) fn ask_for_context(&mut self) {
-        self.send_line("/inspect context next".to_owned());
+        self.send(Command::Context { turn: None });
     }
 
     /// One turn back or forward in the context panel; past the latest, the next request.
@@ -95,12 +95,8 @@ impl App {
             None => return,
             Some(turn) => turn.saturating_add_signed(by).max(1),
         };
-        let word = if wanted > latest {
-            "next".to_owned()
-        } else {
-            wanted.to_string()
-        };
-        self.send_line(format!("/inspect context {word}"));
+        let turn = (wanted <= latest).then_some(wanted);
+        self.send(Command::Context { turn });
     }
 
     pub(super) fn show_keys(&mut self) {

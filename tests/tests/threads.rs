@@ -1,0 +1,107 @@
+//! Conversations saved and gone on with, through the real binary: the list, a copy, what is damaged, who holds it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests damage the files of a home of their own"
+)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use ollama_sim::{Model, Reply, Seen, Server};
+use wisp_tests::{Wisp, serve};
+
+/// A model that says how many messages it was sent.
+fn counts() -> Server {
+    serve(Model::new("sim"), |seen: &Seen| {
+        Reply::text(&format!("I see {} messages.", seen.messages.len()))
+    })
+}
+
+fn lines(wisp: &Wisp, args: &[&str], lines: &[&str]) -> wisp_tests::Ran {
+    wisp.run(args, &format!("{}\n/quit\n", lines.join("\n")))
+}
+
+#[test]
+fn a_saved_conversation_is_listed_printed_gone_on_with_and_deleted() {
+    let server = counts();
+    let wisp = Wisp::with(&server);
+    let ran = lines(&wisp, &["chat", "--save", "work"], &["my name is Ada"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let listed = wisp.run(&["threads"], "").text();
+    let row: Vec<&str> = listed.trim_end().split('\t').collect();
+    assert_eq!((row[0], row[2], row[4]), ("work", "1", "my name is Ada"));
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["and now?"]);
+    assert!(ran.text().contains("I see 4 messages."), "{}", ran.text());
+    assert!(ran.err.contains("going on with work: 1 turn"), "{}", ran.err);
+    // Without a name: the last one, which this was.
+    let ran = lines(&wisp, &["chat", "--resume"], &["and now?"]);
+    assert!(ran.text().contains("I see 6 messages."), "{}", ran.text());
+    let shown = wisp.run(&["threads", "show", "work"], "").text();
+    assert!(
+        shown.contains("> my name is Ada") && shown.contains("turn 3"),
+        "{shown}"
+    );
+    assert_eq!(wisp.run(&["threads", "delete", "work"], "").code, Some(0));
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &[]);
+    assert_eq!(ran.code, Some(64), "{}", ran.err);
+    assert!(
+        ran.err.contains("no conversation is saved as work"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn what_cannot_be_read_stops_the_resume_and_stays_as_it_is() {
+    let server = counts();
+    let wisp = Wisp::with(&server);
+    lines(&wisp, &["chat", "--save", "work"], &["one", "two", "three"]);
+    let file = |name: &str| wisp.root().join("transcripts").join(name);
+    let store = std::fs::read(file("work.store")).expect("it was saved");
+    // A torn end: the transcript has what the store lost.
+    std::fs::write(file("work.store"), &store[..store.len() - 40]).expect("written");
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["four"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.err.matches("work.store, line").count(), 1, "{}", ran.err);
+    assert!(ran.text().contains("I see 8 messages."), "{}", ran.text());
+    assert!(file("work.store.damaged-1").exists());
+    for name in ["work.store", "work.json"] {
+        std::fs::write(file(name), "{\"version\":0}\n").expect("written");
+    }
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["five"]);
+    assert_eq!(ran.code, Some(64), "{}", ran.err);
+    assert!(
+        ran.err.contains("older wisp") && ran.err.contains("hint:"),
+        "{}",
+        ran.err
+    );
+    let left = std::fs::read_to_string(file("work.json")).expect("it is there");
+    assert_eq!(left, "{\"version\":0}\n");
+}
+
+#[test]
+fn a_second_wisp_is_told_which_process_has_it_and_a_kill_leaves_no_lock() {
+    let server = counts();
+    let wisp = Wisp::with(&server);
+    let mut command = wisp.command(&["chat", "--json", "--save", "work"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut first = command.spawn().expect("the binary starts");
+    let mut stdin = first.stdin.take().expect("a pipe");
+    writeln!(stdin, "hello").expect("it reads");
+    // Kept to the end: a face whose output nobody reads leaves.
+    let mut out = BufReader::new(first.stdout.take().expect("a pipe")).lines();
+    let ended = |line: &String| line.contains("\"type\":\"turn\"") && line.contains("\"phase\":\"end\"");
+    assert!(out.by_ref().map_while(Result::ok).any(|line| ended(&line)));
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["me too"]);
+    assert_eq!(ran.code, Some(64), "{}", ran.err);
+    let named = format!("(process {})", first.id());
+    assert!(ran.err.contains(&named), "{}", ran.err);
+    first.kill().expect("it runs");
+    first.wait().expect("it ends");
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["me now"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.text().contains("I see 4 messages."), "{}", ran.text());
+}
