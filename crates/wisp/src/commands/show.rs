@@ -1,10 +1,13 @@
 //! `wisp show ID`: a kept output, whole or filtered, also after its conversation is over.
 
+use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use wisp_host::Env;
 use wisp_output::Kept;
-use wisp_output::recall::{Filter as Lines, Start, Stored, recall};
+use wisp_output::clean::{CleanLines, View};
+use wisp_output::content::Stretch;
+use wisp_output::recall::{Filter as Lines, Matcher, Start, Stored, recall};
 use wisp_output::store::Shelf;
 use wisp_term::{Role, safe};
 
@@ -26,8 +29,9 @@ pub fn run(args: &Show, env: Env) -> anyhow::Result<ExitCode> {
         .err
         .painted_line(Role::HeldBack, &safe::safe(&wisp_agent::views::about(&kept)))?;
     match lines(&args.filter)? {
-        Some(filter) => filtered(&kept, &filter, &mut screen)?,
-        None => whole(args, &shelf, &kept, &mut screen)?,
+        Wanted::All => whole(args, &shelf, &kept, &mut screen)?,
+        Wanted::One(filter) => filtered(&kept, &filter, &mut screen)?,
+        Wanted::Several(several) => show_text(several.text(&kept)?, &mut screen)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -35,7 +39,7 @@ pub fn run(args: &Show, env: Env) -> anyhow::Result<ExitCode> {
 fn whole(args: &Show, shelf: &Shelf, kept: &Kept, screen: &mut Screen) -> anyhow::Result<()> {
     let path = wisp_agent::views::path_of(shelf, &kept.record.id);
     if args.raw {
-        let mut from = wisp_output::content::Stretch::all(&kept.content);
+        let mut from = Stretch::all(&kept.content);
         return pager::copy(&mut from, &mut screen.out);
     }
     let env = screen.env.clone();
@@ -56,33 +60,88 @@ fn filtered(kept: &Kept, filter: &Lines, screen: &mut Screen) -> anyhow::Result<
         lines: kept.record.lines,
         name: &name,
     };
-    let text = recall(stored, filter, Start::default(), ALL)?;
-    let shown = Shown {
-        path: None,
-        text: format!("{text}\n"),
-    };
-    let env = screen.env.clone();
-    pager::show(&shown, &env, &mut screen.out)
+    show_text(recall(stored, filter, Start::default(), ALL)? + "\n", screen)
 }
 
-/// The filter of the arguments; at most one may be given.
-fn lines(filter: &Filter) -> anyhow::Result<Option<Lines>> {
+fn show_text(text: String, screen: &mut Screen) -> anyhow::Result<()> {
+    let env = screen.env.clone();
+    pager::show(&Shown { path: None, text }, &env, &mut screen.out)
+}
+
+/// Which lines the arguments ask for.
+enum Wanted {
+    All,
+    One(Lines),
+    Several(Several),
+}
+
+/// Filters that all hold: lines of a range that match, and of those the first or the last.
+struct Several {
+    range: (u64, u64),
+    matcher: Option<Matcher>,
+    head: Option<usize>,
+    tail: Option<usize>,
+}
+
+impl Several {
+    /// The lines that are left, each with its number in the whole, and how many there are.
+    fn text(&self, kept: &Kept) -> anyhow::Result<String> {
+        let mut lines = CleanLines::new(Stretch::all(&kept.content), View::Plain);
+        let mut rows = VecDeque::new();
+        let mut found = 0_u64;
+        while let Some(line) = lines.next_line()? {
+            if line.number > self.range.1 {
+                break;
+            }
+            if !self.holds(line.number, &line.text) {
+                continue;
+            }
+            found += 1;
+            if self.head.is_none_or(|head| rows.len() < head) {
+                rows.push_back(format!("{}: {}\n", line.number, line.text));
+            }
+            if self.tail.is_some_and(|tail| rows.len() > tail) {
+                rows.pop_front();
+            }
+        }
+        let shown = rows.len();
+        let rows: String = rows.into_iter().collect();
+        Ok(format!(
+            "{rows}[{shown} of {found} lines that pass the filters]\n"
+        ))
+    }
+
+    fn holds(&self, number: u64, text: &str) -> bool {
+        number >= self.range.0 && self.matcher.as_ref().is_none_or(|m| m.find(text).is_some())
+    }
+}
+
+/// The filter of the arguments. One is shown as a model is shown it; several hold together.
+fn lines(filter: &Filter) -> anyhow::Result<Wanted> {
+    if filter.head.is_some() && filter.tail.is_some() {
+        return Err(Usage("give --head or --tail, not both".to_owned()).into());
+    }
     let range = filter.lines.as_deref().map(range).transpose()?;
     let given = [
         filter.matching.clone().map(Lines::Matching),
-        range,
+        range.map(|(from, to)| Lines::Lines(from, to)),
         filter.head.map(Lines::Head),
         filter.tail.map(Lines::Tail),
     ];
-    let mut given = given.into_iter().flatten();
-    let first = given.next();
-    if given.next().is_some() {
-        return Err(Usage("give one of --matching, --lines, --head and --tail".to_owned()).into());
+    let mut given: Vec<Lines> = given.into_iter().flatten().collect();
+    if given.len() > 1 {
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        return Ok(Wanted::Several(Several {
+            range: range.unwrap_or((1, u64::MAX)),
+            matcher: filter.matching.as_deref().map(Matcher::new).transpose()?,
+            head: filter.head.map(count),
+            tail: filter.tail.map(count),
+        }));
     }
-    Ok(first)
+    Ok(given.pop().map_or(Wanted::All, Wanted::One))
 }
 
-fn range(text: &str) -> anyhow::Result<Lines> {
+fn range(text: &str) -> anyhow::Result<(u64, u64)> {
     let wrong = || {
         Usage(format!(
             "--lines wants two line numbers such as 40-80, not {text}"
@@ -96,6 +155,6 @@ fn range(text: &str) -> anyhow::Result<Lines> {
     if from == 0 || to < from {
         Err(wrong().into())
     } else {
-        Ok(Lines::Lines(from, to))
+        Ok((from, to))
     }
 }
