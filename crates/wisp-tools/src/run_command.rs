@@ -1,6 +1,6 @@
 //! `run_command`: one line for `/bin/sh`, decided, run confined to its own process group, its output kept whole.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
@@ -91,20 +91,16 @@ pub fn spec(line: &str, directory: PathBuf, services: &Services, scene: &Scene<'
     spec.timeout = services.options.command_timeout;
     spec.bound = services.budget.command_bytes();
     spec.cancel = scene.cancel.clone();
-    if let Keep::In(store) = &services.keep {
+    // A store that cannot be made, or is no folder of wisp's own, spills nothing; the note on the result says why.
+    if let Keep::In(store) = &services.keep
+        && let Ok(dir) = store.make_dir()
+    {
         spec.spill = Some(SpillTo {
-            dir: spill_dir(&store.dir()),
+            dir,
             ceiling: services.options.output_ceiling,
         });
     }
     spec
-}
-
-/// The store's folder, made when it is not there yet: a spill file is opened only once memory is full.
-fn spill_dir(dir: &Path) -> PathBuf {
-    // A folder that cannot be made shows when the file is opened in it, and is said in the note.
-    let _ = wisp_host::files::private_dir(dir);
-    dir.to_owned()
 }
 
 /// A command's outcome as a tool's result.
