@@ -74,8 +74,8 @@ pub const SETTINGS: &[Setting] = &[
     row(
         "ollama.idleTimeoutSeconds",
         whole(1, DAY_SECONDS),
-        "300",
-        "Seconds without a byte from Ollama after which a request is given up",
+        "900",
+        "Seconds without a byte from Ollama after which a request is given up; a model is silent while it writes a tool call",
     ),
     row(
         "ollama.keepAlive",

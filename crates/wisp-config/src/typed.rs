@@ -217,7 +217,7 @@ mod tests {
         );
         assert_eq!((config.ollama_url(), config.ollama_api_key()), (None, None));
         assert_eq!((config.context_length(), config.think()), (None, None));
-        assert_eq!(config.idle_timeout(), Duration::from_mins(5));
+        assert_eq!(config.idle_timeout(), Duration::from_mins(15));
         assert_eq!(config.command_timeout(), Some(Duration::from_mins(1)));
         assert_eq!(config.command_max_output_bytes(), None);
         assert!(config.deny().is_empty() && config.allow().is_empty());
