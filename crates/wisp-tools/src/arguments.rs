@@ -234,6 +234,7 @@ macro_rules! arguments {
     ($(#[$doc:meta])* $vis:vis struct $type:ident { $($field:ident : $kind:ty = $name:literal, $text:literal;)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(rustdoc::broken_intra_doc_links, reason = "brackets in a line for a model are no links")]
         #[allow(clippy::doc_markdown, reason = "the lines are for a model, which reads no markdown")]
         $vis struct $type { $(#[doc = $text] pub $field: $kind,)* }
 
