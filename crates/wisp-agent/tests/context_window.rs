@@ -97,6 +97,6 @@ async fn a_hundred_turns_at_8192() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_server_at_8192() {
     for profile in ALL {
-        holds(profile, 18, 8192).await;
+        holds(profile, 26, 8192).await;
     }
 }
