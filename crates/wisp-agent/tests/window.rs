@@ -5,12 +5,20 @@
 mod common;
 
 use common::Stage;
-use ollama_sim::{Config, Match, Model, Reply, Respond, Script, Seen, profile};
+use ollama_sim::{Config, Match, Model, Profile, Reply, Respond, Script, Seen, profile};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use wisp_agent::protocol::{NoteLevel, TurnOutcome};
 
 fn settings(window: u64) -> Value {
     json!({"ollama": {"contextLength": window}, "approval": {"threshold": "never"}})
+}
+
+/// So many words of a reply, no stretch of it like another.
+fn prose(words: usize) -> String {
+    let words: Vec<String> = (0..words).map(|n| format!("word {n} of the reply, ")).collect();
+    words.concat()
 }
 
 /// A model that calls a tool each time it is spoken to and then says something, so that histories grow.
@@ -22,11 +30,55 @@ impl Respond for Chatty {
     fn respond(&mut self, seen: &Seen) -> Result<Reply, String> {
         let after_result = seen.last().is_some_and(|m| m.role == "tool");
         Ok(if after_result || !seen.offers("read_file") {
-            Reply::text(&"some words of a reply ".repeat(self.words))
+            Reply::text(&prose(self.words))
         } else {
             Reply::call("read_file", json!({"path": "a.txt"}))
         })
     }
+}
+
+/// Plays random turns on a server that cuts silently, and says which request was cut.
+fn cut_in(profile: Profile, window: u64, turns: &[(String, String)]) -> Option<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let config = Config::new(Chatty { words: 20 }).profile(profile);
+        let stage = Stage::new(config, &settings(window));
+        let mut chat = stage.chat().await;
+        for (prompt, text) in turns {
+            // The text is read from a file in one turn and pasted in the next.
+            stage.write("a.txt", text);
+            chat.say(prompt).await;
+            chat.say(&format!("{prompt} {text}")).await;
+        }
+        let cut = stage
+            .accounts()
+            .into_iter()
+            .find(ollama_sim::ChatAccount::was_cut);
+        cut.map(|c| format!("{} tokens of {} at {window}", c.tokens_sent, c.prompt_tokens))
+    })
+}
+
+#[test]
+fn nothing_over_the_window_is_sent_to_a_server_that_would_cut_it_silently() {
+    let text = prop_oneof![
+        3 => "[a-z]{1,9}( [a-z]{1,9}){0,200}",
+        2 => "[{}\\[\\]\":,0-9a-f]{0,3000}",
+        1 => "[0-9]{0,5000}",
+        1 => "[日本語é ]{0,2500}",
+    ];
+    let turns = prop::collection::vec(("[a-z ]{1,20}".prop_map(|s| format!("say {s}")), text), 1..5);
+    let windows = prop::sample::select(vec![4096_u64, 5000, 6144, 8192]);
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(24));
+    let silent = prop::sample::select(vec![profile::V0_5_7, profile::V0_9_6, profile::V0_11_4]);
+    runner
+        .run(&(silent, windows, turns), |(profile, window, turns)| {
+            prop_assert_eq!(cut_in(profile, window, &turns), None);
+            Ok(())
+        })
+        .expect("no request is cut");
 }
 
 #[tokio::test]
@@ -129,6 +181,47 @@ async fn post(server: &ollama_sim::Server, body: &Value) {
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refused_prompt_is_condensed_and_asked_again_once() {
+    for profile in [
+        profile::V0_12_6,
+        profile::V0_24_0,
+        profile::V0_32_15,
+        profile::V0_32_15_NATIVE,
+    ] {
+        let config = Config::new(Chatty { words: 280 }).profile(profile);
+        let stage = Stage::new(config, &settings(8192));
+        let mut chat = stage.chat().await;
+        stage.write("a.txt", &"plain words of prose ".repeat(100));
+        assert_eq!(chat.say("first?").await.outcome, TurnOutcome::Ok);
+        assert_eq!(chat.say("second?").await.outcome, TurnOutcome::Ok);
+        // Far more tokens a byte than what was learned so far.
+        let dense = "[1,2],{3:4};".repeat(378);
+        let end = chat.say(&dense).await;
+        assert_eq!(
+            end.outcome,
+            TurnOutcome::Ok,
+            "{}: {}",
+            profile.version,
+            chat.notes(NoteLevel::Error)
+        );
+        let refused = stage
+            .server
+            .chats()
+            .iter()
+            .filter(|r| r.status == Some(400))
+            .count();
+        assert_eq!(
+            refused,
+            1,
+            "{} {:?}",
+            profile.version,
+            stage.accounts().iter().map(|a| a.tokens_sent).collect::<Vec<_>>()
+        );
+        assert!(stage.accounts().iter().all(|a| !a.was_cut()));
+    }
 }
 
 #[tokio::test]
