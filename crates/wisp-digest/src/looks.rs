@@ -52,7 +52,7 @@ const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected f
 
 /// Whether one of the words of failure stands in the line as a word that claims something.
 pub(crate) fn like_failure(text: &str) -> bool {
-    !text.starts_with("$ ")
+    !["$ ", "+ ", "++ "].iter().any(|echo| text.starts_with(echo))
         && claims(text, is_failure_word)
         && !EXPECTED.iter().any(|words| text.contains(words))
 }

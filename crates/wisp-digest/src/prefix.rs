@@ -22,7 +22,7 @@ pub(crate) struct Parts<'a> {
 
 const LEVELS: &[&str] = &[
     "error", "err", "warn", "warning", "info", "debug", "trace", "note", "fatal", "notice", "hint", "help",
-    "crit", "critical", "command", "failed", "passed", "ok", "stdout", "stderr",
+    "crit", "critical", "doctest", "command", "failed", "passed", "ok", "stdout", "stderr",
 ];
 
 /// Takes times and at most one label off the line.

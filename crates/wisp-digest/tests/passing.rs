@@ -1,12 +1,28 @@
-//! Logs of runs that passed and are full of the words error and failed: no failure may be reported in any.
+//! Logs of runs that passed and are full of the words error and failed: no failure may be reported in any. They are
+//! those of `passing/` and the `passing.log` of every format's fixtures.
 
 mod common;
 
 use common::bytes;
 use wisp_digest::{Digest, Options, Verdict, View, first_error};
 
+/// The paths of all of them, below `tests/`.
 fn corpus() -> Vec<String> {
-    let folder = format!("{}/tests/passing", env!("CARGO_MANIFEST_DIR"));
+    let mut paths: Vec<String> = names("passing")
+        .into_iter()
+        .map(|name| format!("passing/{name}"))
+        .collect();
+    for folder in names("fixtures") {
+        let path = format!("fixtures/{folder}/passing.log");
+        if std::fs::exists(format!("{}/tests/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap_or(false) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+fn names(folder: &str) -> Vec<String> {
+    let folder = format!("{}/tests/{folder}", env!("CARGO_MANIFEST_DIR"));
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("the corpus is in the repository")
         .map(|entry| {
@@ -29,7 +45,7 @@ fn there_are_at_least_forty() {
 #[test]
 fn with_exit_zero_nothing_failed() {
     for name in corpus() {
-        let digest = Digest::of(&bytes(&format!("passing/{name}")), Options { exit: Some(0) });
+        let digest = Digest::of(&bytes(&name), Options { exit: Some(0) });
         let text = digest.render(16 * 1024, View::Notable);
         assert!(digest.failures.is_empty(), "{name}:\n{text}");
         assert_eq!(digest.outcome.verdict, Verdict::Succeeded, "{name}");
@@ -40,18 +56,18 @@ fn with_exit_zero_nothing_failed() {
 #[test]
 fn without_an_exit_status_nothing_failed() {
     for name in corpus() {
-        let digest = Digest::of(&bytes(&format!("passing/{name}")), Options::default());
+        let digest = Digest::of(&bytes(&name), Options::default());
         let text = digest.render(16 * 1024, View::Notable);
         assert!(digest.failures.is_empty(), "{name}:\n{text}");
         assert_ne!(digest.outcome.verdict, Verdict::Failed, "{name}:\n{text}");
-        assert_eq!(first_error(&bytes(&format!("passing/{name}"))), None, "{name}");
+        assert_eq!(first_error(&bytes(&name)), None, "{name}");
     }
 }
 
 #[test]
 fn a_success_with_lines_left_over_says_so() {
     for name in corpus() {
-        let digest = Digest::of(&bytes(&format!("passing/{name}")), Options { exit: Some(0) });
+        let digest = Digest::of(&bytes(&name), Options { exit: Some(0) });
         let text = digest.render(16 * 1024, View::Notable);
         let clean = text.starts_with("succeeded");
         assert_eq!(clean, digest.unexplained.count == 0, "{name}:\n{text}");

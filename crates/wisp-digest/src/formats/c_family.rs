@@ -40,6 +40,8 @@ pub(crate) const FORMAT: Format = Format {
         "エラー:",
         "In member function",
         "At global scope",
+        " -o ",
+        " -c ",
     ],
     reader: || Box::<CFamily>::default(),
 };
@@ -68,6 +70,8 @@ struct CFamily {
     /// Lines of source that may still follow a clang diagnostic.
     source: u32,
     piped: bool,
+    /// Whether they are a note's: they explain the diagnostic and are none of its own lines.
+    noted: bool,
 }
 
 impl Reader for CFamily {
@@ -79,6 +83,10 @@ impl Reader for CFamily {
         }
         if let Some(step) = self.words(line, report) {
             return step;
+        }
+        if is_command(line.text) {
+            self.close(report);
+            return Step::Take;
         }
         if self.source > 0 && self.is_source(line) {
             return Step::Lean;
@@ -97,8 +105,10 @@ impl CFamily {
     fn diagnostic(&mut self, diagnostic: &Diagnostic<'_>, line: &Line<'_>, report: &mut Report) -> Step {
         self.source = 4;
         self.piped = false;
+        self.noted = diagnostic.level == Level::Note;
         if diagnostic.level == Level::Note {
             if let Some(open) = &mut self.open {
+                blame(open, diagnostic);
                 open.quote(line);
             }
             return Step::Lean;
@@ -170,8 +180,10 @@ impl CFamily {
         }
         let caret = !body.is_empty() && body.bytes().all(|byte| b"^~ |".contains(&byte));
         let mine = piped || caret || (!line.is_blank() && self.source > 0 && !self.piped);
-        if mine && let Some(open) = &mut self.open {
-            open.add(line);
+        match &mut self.open {
+            Some(open) if mine && self.noted => open.quote(line),
+            Some(open) if mine => open.add(line),
+            _ => {}
         }
         mine
     }
@@ -181,6 +193,38 @@ impl CFamily {
             report.fail(finding);
         }
     }
+}
+
+/// An error inside a library's header is mended where clang says that the template was used.
+fn blame(open: &mut Finding, note: &Diagnostic<'_>) {
+    let used = note.message.ends_with("requested here") && !is_library(&note.location.path);
+    if let Some(place) = open
+        .location
+        .as_ref()
+        .filter(|place| used && is_library(&place.path))
+    {
+        open.copy = Some(format!("{} {place}", open.title));
+        open.cause = Some(format!("{} {}", open.title, note.location));
+        open.location = Some(note.location.clone());
+    }
+}
+
+fn is_library(path: &str) -> bool {
+    path.starts_with("/usr/") || path.contains("/include/c++/") || path.contains("/Toolchains/")
+}
+
+/// A compiler's command, as make and others echo it: the names of its files and flags claim nothing.
+fn is_command(text: &str) -> bool {
+    let Some((program, arguments)) = text.split_once(' ') else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '-' | '.'));
+    let compilers = [
+        "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "gfortran", "nvcc",
+    ];
+    let known = compilers.contains(&name) || name.ends_with("-gcc") || name.ends_with("-g++");
+    known && (arguments.starts_with('-') || arguments.contains(" -"))
 }
 
 /// `2 warnings generated.` reports no failure.

@@ -3,7 +3,7 @@
 //! Written from cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
 
 use crate::digest::Kind;
-use crate::line::{Line, number_before, quoted};
+use crate::line::{Line, number_before, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -173,12 +173,13 @@ impl Cargo {
             || line.indent() > 0
             || line.text.starts_with("Caused by:")
             || line.text.starts_with("required by ")
+            || line.text.starts_with("location searched: ")
             || line.text.starts_with("versions that meet")
             || line.text.starts_with("note: ")
             || line.text.starts_with("thread '");
         if more {
             if let Some(finding) = &mut self.open {
-                finding.add(line);
+                tell(finding, line);
             }
             return Some(Step::Hold);
         }
@@ -187,6 +188,17 @@ impl Cargo {
         }
         None
     }
+}
+
+/// A build script that panicked says where and why.
+fn tell(finding: &mut Finding, line: &Line<'_>) {
+    let panicked = finding.explain.last().map_or("", |quote| quote.text.trim_start());
+    let said = panicked.starts_with("thread '") && !panicked.contains("panicked at '");
+    if let Some((_, place)) = panicked.split_once(" panicked at ").filter(|_| said) {
+        finding.location = place_at_start(place).map(|(location, _)| location);
+        finding.retitle(&format!("{}: {}", finding.title, line.body()));
+    }
+    finding.add(line);
 }
 
 /// `could not compile `tidepool-core` (lib test) due to 4 previous errors; 1 warning emitted`.

@@ -1,9 +1,11 @@
 //! Catch2 and doctest: `file.cpp:14: FAILED:` under the name of the test case.
 //!
-//! Written from Catch2 3.5 and doctest 2.4.
+//! Written from real runs of Catch2 3.7 and doctest 2.4. A test case that should fail is printed as one that failed;
+//! only the sums tell them apart.
 
 use crate::digest::Kind;
-use crate::line::{Line, number_before, place_at_start};
+use crate::limits;
+use crate::line::{Line, leading_number, paren_place_at_start, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -11,46 +13,49 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "catch2",
     tools: "Catch2, doctest",
-    recognises: "failed assertions with their expansion under the test case's name, the sums",
-    version: "Catch2 3.5, doctest 2.4",
+    recognises: "failed assertions with their expansion under the test case's name, the sums; what was to fail is none",
+    version: "Catch2 3.7, doctest 2.4",
     triggers: &[
         ": FAILED:",
         "----------",
         "test cases:",
         "All tests passed (",
         "[doctest]",
+        "Filters: ",
         "TEST CASE:",
         "assertions:",
         ": ERROR: CHECK",
         ": FATAL ERROR: REQUIRE",
+        ": ERROR: test case THREW",
     ],
     reader: || Box::<Catch>::default(),
 };
 
 #[derive(Debug, Default)]
 struct Catch {
-    /// The last line between two rules, which is a test case's name.
+    /// The lines between two rules: a test case's name and its sections'.
     name: Option<String>,
     ruled: bool,
     open: Option<Finding>,
     blanks: u32,
+    /// Failures until the sums say whether all of them were expected.
+    waiting: Vec<Finding>,
 }
 
 impl Reader for Catch {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if let Some((location, rest)) = place_at_start(text).filter(|(_, rest)| {
-            rest.starts_with(": FAILED:")
-                || rest.starts_with(": ERROR: CHECK")
-                || rest.starts_with(": FATAL ERROR: REQUIRE")
-        }) {
+        let place = place_at_start(text).filter(|(_, rest)| is_failure(rest));
+        let place = place.or_else(|| paren_place_at_start(text).filter(|(_, rest)| is_failure(rest)));
+        if let Some((location, rest)) = place {
             self.close(report);
             let name = self.name.clone().unwrap_or_else(|| "a test case".to_owned());
             let said = rest.trim_start_matches(": ").trim_end_matches(':');
             self.open = Some(
                 Finding::new(Kind::Test, &format!("{name}: {said}"), line)
                     .of(&name)
-                    .at(location),
+                    .at(location)
+                    .because(Some(name)),
             );
             self.blanks = 0;
             return Step::Hold;
@@ -67,7 +72,15 @@ impl Reader for Catch {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        self.settle(false, report);
     }
+}
+
+fn is_failure(rest: &str) -> bool {
+    rest.starts_with(": FAILED:")
+        || rest.starts_with(": ERROR: CHECK")
+        || rest.starts_with(": FATAL ERROR: REQUIRE")
+        || rest.starts_with(": ERROR: test case THREW")
 }
 
 impl Catch {
@@ -81,6 +94,10 @@ impl Catch {
             return false;
         }
         if let Some(finding) = &mut self.open {
+            if finding.explain.is_empty() && finding.title.ends_with(": FAILED") {
+                let name = finding.title.trim_end_matches(": FAILED").to_owned();
+                finding.retitle(&format!("{name}: {}", line.body()));
+            }
             finding.add(line);
         }
         true
@@ -93,13 +110,17 @@ impl Catch {
             self.name = Some(name.trim().to_owned());
             return Step::Take;
         }
-        if text.len() >= 70 && text.bytes().all(|byte| byte == b'-') {
+        if text.len() == 79 && text.bytes().all(|byte| byte == b'-') {
             self.ruled = !self.ruled;
             return if self.ruled { Step::Lean } else { Step::Take };
         }
         if self.ruled && !line.is_blank() {
-            if line.indent() == 0 {
-                self.name = Some(text.to_owned());
+            match &mut self.name {
+                Some(name) if line.indent() > 0 => {
+                    name.push_str(" › ");
+                    name.push_str(line.body());
+                }
+                name => *name = Some(text.to_owned()),
             }
             return Step::Lean;
         }
@@ -108,8 +129,15 @@ impl Catch {
 
     fn sums(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text.strip_prefix("[doctest] ").unwrap_or(line.text);
-        if text.starts_with("All tests passed (") {
+        if text.starts_with("Filters: ") {
+            return Some(Step::Take);
+        }
+        if text.starts_with("All tests passed (") || text == "Status: SUCCESS!" {
             report.succeeded(line);
+            return Some(Step::Take);
+        }
+        if text == "Status: FAILURE!" {
+            report.failed(line);
             return Some(Step::Take);
         }
         let what = if text.starts_with("test cases:") {
@@ -118,15 +146,20 @@ impl Catch {
             text.starts_with("assertions:").then_some("catch2 assertions")?
         };
         self.close(report);
-        let counts: Vec<(&str, u64)> = ["passed", "failed", "skipped"]
-            .iter()
-            .filter_map(|name| Some((*name, number_before(text, name)?)))
-            .collect();
+        let counts = counts(text);
         report.set_tally(what, &counts, line);
-        if counts
-            .iter()
-            .any(|(name, number)| *name == "failed" && *number > 0)
-        {
+        let count = |name| {
+            counts
+                .iter()
+                .find(|(each, _)| *each == name)
+                .map_or(0, |each| each.1)
+        };
+        let (failed, expected) = (count("failed"), count("failed as expected"));
+        self.settle(failed == 0, report);
+        if expected > 0 && what == "catch2 test cases" {
+            report.note(format!("{expected} test cases failed as expected"), line.number);
+        }
+        if failed > 0 {
             report.failed(line);
         } else {
             report.succeeded(line);
@@ -134,9 +167,30 @@ impl Catch {
         Some(Step::Take)
     }
 
+    /// The failures told so far were all expected, or are failures.
+    fn settle(&mut self, expected: bool, report: &mut Report) {
+        for finding in std::mem::take(&mut self.waiting) {
+            if !expected {
+                report.fail(finding);
+            }
+        }
+    }
+
     fn close(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take() {
+        let Some(finding) = self.open.take() else { return };
+        if self.waiting.len() < limits::PENDING {
+            self.waiting.push(finding);
+        } else {
             report.fail(finding);
         }
     }
+}
+
+/// `test cases: 4 | 1 passed | 2 failed | 1 failed as expected`.
+fn counts(text: &str) -> Vec<(&str, u64)> {
+    let parts = text.split(['|', ':']).map(str::trim);
+    parts
+        .filter_map(leading_number)
+        .filter_map(|(number, name)| Some((name.strip_prefix(' ')?, number)))
+        .collect()
 }

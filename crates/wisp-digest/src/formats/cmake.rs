@@ -119,6 +119,8 @@ impl Cmake {
         }
         let mut finding = open.finding;
         finding.title = title(&open.header.1, &open.text);
+        // One call that goes wrong may say so twice.
+        finding.cause = finding.location.as_ref().map(ToString::to_string);
         report.fail(finding);
     }
 }

@@ -36,6 +36,8 @@ pub(crate) const FORMAT: Format = Format {
 struct Ctest {
     /// A test whose status says that it failed, and how many failures were known then.
     open: Option<(Finding, u64)>,
+    /// How many failures were known when the last test started or ended.
+    known: u64,
     /// The line that says that a program is missing.
     missing: Option<Finding>,
     named: Vec<String>,
@@ -50,6 +52,7 @@ impl Reader for Ctest {
         }
         if body.starts_with("Start ") && line.indent() >= 4 {
             self.close(report);
+            self.known = count(report);
             return Step::Take;
         }
         if body.contains("% tests passed") {
@@ -69,7 +72,10 @@ impl Reader for Ctest {
 
 impl Ctest {
     fn status(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        self.close(report);
+        if self.open.is_some() {
+            self.close(report);
+            self.known = count(report);
+        }
         let Some((_, rest)) = rest.split_once(": ") else {
             return Step::Pass;
         };
@@ -79,6 +85,7 @@ impl Ctest {
             return Step::Take;
         }
         let Some((_, status)) = rest.split_once("***") else {
+            self.known = count(report);
             return Step::Take;
         };
         let words = status.split("  ").next().unwrap_or(status).trim();
@@ -95,7 +102,7 @@ impl Ctest {
             let finding = Finding::new(kind, &title, line)
                 .of(&name)
                 .known_as(format!("ctest {name}"));
-            self.open = Some((finding, count(report)));
+            self.open = Some((finding, self.known));
         }
         self.remember(name);
         Step::Lean

@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
         "failed to solve",
         "returned a non-zero code",
         "dockerfile parse error",
+        "exited with code ",
     ],
     reader: || Box::<Docker>::default(),
 };
@@ -148,11 +149,24 @@ fn is_step(report: &Report, section: usize) -> bool {
         .is_some_and(|section| section.name.starts_with('#'))
 }
 
+/// Compose's word on a container and concurrently's on a command, `web-1 exited with code 1`: the code.
+fn ended(text: &str) -> Option<&str> {
+    let (command, code) = text.split_once(" exited with code ")?;
+    let plain = !command.contains(": ") && !code.contains(' ') && !code.is_empty();
+    plain.then_some(code)
+}
+
 /// `The command '/bin/sh -c …' returned a non-zero code: 2`.
 fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
     if line.text.contains("returned a non-zero code: ") {
         report.failed(line);
         report.cascade(line);
+        return Step::Take;
+    }
+    if let Some(code) = ended(line.text) {
+        if !["0", "SIGTERM", "SIGINT"].contains(&code) {
+            report.cascade(line);
+        }
         return Step::Take;
     }
     if line.text.contains("dockerfile parse error") {

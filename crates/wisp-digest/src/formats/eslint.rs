@@ -2,6 +2,7 @@
 //!
 //! Written from `ESLint` 9. The file stands on a line of its own above its rows; a message may take two lines.
 
+use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number, number_before};
 use crate::reader::{Format, Reader, Step};
@@ -13,7 +14,15 @@ pub(crate) const FORMAT: Format = Format {
     tools: "eslint, stylelint, standard, oxlint's stylish form",
     recognises: "errors by file, warnings by rule, messages of two lines, the sum",
     version: "ESLint 9",
-    triggers: &["  error ", "  warning ", " problems (", " problem ("],
+    triggers: &[
+        "  error ",
+        "  warning ",
+        " problems (",
+        " problem (",
+        "  ✖  ",
+        "  ⚠  ",
+        " potentially fixable with",
+    ],
     reader: || Box::<Eslint>::default(),
 };
 
@@ -63,6 +72,12 @@ impl Reader for Eslint {
             self.file = None;
             return Step::Take;
         }
+        if line
+            .text
+            .ends_with(" potentially fixable with the `--fix` option.")
+        {
+            return Step::Take;
+        }
         if self.file.is_none() {
             return Step::Pass;
         }
@@ -93,7 +108,9 @@ impl Eslint {
         if row.error {
             let title = collapse(row.message);
             let copy = format!("eslint {location} {title}");
-            self.open = Some(Finding::new(Kind::Lint, &title, line).at(location).known_as(copy));
+            let cause = missing_name(&title);
+            let finding = Finding::new(Kind::Lint, &title, line).at(location);
+            self.open = Some(finding.known_as(copy).because(cause));
         } else {
             let rule = row
                 .message

@@ -15,7 +15,13 @@ pub(crate) const FORMAT: Format = Format {
     tools: "go build, go vet, golangci-lint, staticcheck",
     recognises: "compile and vet errors, missing modules, import cycles",
     version: "Go 1.24",
-    triggers: &[".go:", "go: ", "package ", "imports "],
+    triggers: &[
+        ".go:",
+        "go: ",
+        "package ",
+        "imports ",
+        "no required module provides",
+    ],
     reader: || Box::<GoBuild>::default(),
 };
 
@@ -60,6 +66,11 @@ impl Reader for GoBuild {
             return Step::Hold;
         }
         self.close(report);
+        if line.text.starts_with("no required module provides package ") {
+            self.open =
+                Some(Finding::new(Kind::Dependency, line.text, line).because(missing_name(line.text)));
+            return Step::Hold;
+        }
         module_error(line, report)
     }
 

@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
         "DISABLED TEST",
         "[  SKIPPED",
         "[ DISABLED",
+        "Google Test filter",
     ],
     reader: || Box::<Gtest>::default(),
 };
@@ -33,10 +34,16 @@ struct Gtest {
     /// The test that runs and the line on which it began.
     running: Option<(String, u64)>,
     open: Option<Finding>,
+    /// Whether `ctest -V` writes the number of its test before every line.
+    numbered: bool,
 }
 
 impl Reader for Gtest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let line = &self.bare(line);
+        if line.text.starts_with("Note: Google Test filter") {
+            return Step::Take;
+        }
         if let Some((mark, rest)) = mark(line.text) {
             return self.mark(mark, rest, line, report);
         }
@@ -87,6 +94,18 @@ fn breaks_out(text: &str) -> bool {
 }
 
 impl Gtest {
+    /// The line without the number `ctest -V` puts before it.
+    fn bare<'a>(&mut self, line: &Line<'a>) -> Line<'a> {
+        let rest = leading_number(line.text).and_then(|(_, rest)| rest.strip_prefix(':'));
+        let Some(rest) = rest else { return *line };
+        let rest = rest.strip_prefix(' ').unwrap_or(rest);
+        self.numbered |= mark(rest).is_some();
+        Line {
+            number: line.number,
+            text: if self.numbered { rest } else { line.text },
+        }
+    }
+
     fn mark(&mut self, mark: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         match mark {
             "RUN" => {
@@ -122,7 +141,8 @@ impl Gtest {
                     .open
                     .take()
                     .unwrap_or_else(|| Finding::new(Kind::Test, &format!("{name} failed"), line));
-                report.fail(finding.of(name).known_as(key));
+                let cause = shared(&finding);
+                report.fail(finding.of(name).known_as(key).because(cause));
             }
             None if report.repeat(&key, line.number) => {}
             None => report.fail(
@@ -136,11 +156,23 @@ impl Gtest {
     /// A line the running test printed: an assertion that failed, what belongs to it, or anything.
     fn printed(&mut self, name: &str, line: &Line<'_>) {
         if let Some(finding) = &mut self.open {
+            if finding.explain.is_empty() && finding.location.is_none() {
+                finding.retitle(&format!("{name}: {}", line.text));
+            }
             finding.add(line);
         } else if let Some((location, _)) = failure(line.text) {
             self.open = Some(Finding::new(Kind::Test, &format!("{name}: {}", line.text), line).at(location));
+        } else if line.text == "unknown file: Failure" {
+            self.open = Some(Finding::new(Kind::Test, name, line));
         }
     }
+}
+
+/// Tests that fail at one place in one way fail for one reason: what they share.
+fn shared(finding: &Finding) -> Option<String> {
+    let location = finding.location.as_ref()?;
+    let told = finding.explain.iter().map(|quote| quote.text.as_str());
+    Some(format!("{location} {}", told.collect::<Vec<_>>().join(" ")))
 }
 
 /// `PATH:LINE: Failure`, and Visual C++'s `PATH(LINE): error:`.

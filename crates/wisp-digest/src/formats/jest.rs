@@ -56,7 +56,7 @@ impl Reader for Jest {
         }
         self.tree &= line.indent() > 0;
         if self.tree {
-            return Step::Lean;
+            return Step::Hold;
         }
         if self.skipping && (line.is_blank() || line.indent() >= 4) {
             return Step::Hold;
@@ -74,18 +74,22 @@ impl Reader for Jest {
 impl Jest {
     fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
-        if let Some(file) = text
+        // In colour the word has blanks around it.
+        let verdict = text.strip_prefix(' ').unwrap_or(text);
+        if let Some(file) = verdict
             .strip_prefix("FAIL ")
-            .or_else(|| text.strip_prefix("PASS "))
+            .or_else(|| verdict.strip_prefix("PASS "))
+            .map(|file| file.strip_prefix(' ').unwrap_or(file))
             .filter(|file| is_file(file))
         {
             self.close(report);
+            self.tree = true;
             file.trim()
                 .split(" (")
                 .next()
                 .unwrap_or(file)
                 .clone_into(&mut self.file);
-            return Some(Step::Take);
+            return Some(Step::Hold);
         }
         if let Some(name) = text.strip_prefix("  ● ") {
             self.close(report);
@@ -154,7 +158,8 @@ impl Open {
         if body.starts_with("at ") || line.is_blank() {
             return;
         }
-        if body.starts_with("Expected") || body.starts_with("Received") {
+        let side = body.trim_start_matches(['-', '+']).trim_start();
+        if side.starts_with("Expected") || side.starts_with("Received") {
             if self.expected {
                 self.finding.lines.reach(line.number);
             } else {
@@ -171,6 +176,11 @@ impl Open {
     fn close(mut self) -> Finding {
         if let Some((_, message)) = self.message {
             self.finding.retitle(&format!("{}: {message}", self.name));
+            // Tests that share a broken hook fail at its place with its words.
+            self.finding.cause = self.finding.location.as_ref().map(|place| {
+                let told = self.finding.explain.iter().map(|quote| quote.text.as_str());
+                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
+            });
         }
         self.finding
     }

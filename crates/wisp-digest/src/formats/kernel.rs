@@ -29,6 +29,7 @@ pub(crate) const FORMAT: Format = Format {
         "RIP: ",
         "---[ end ",
         "Main process exited",
+        "killed by the OOM killer",
         "Failed with result",
         "Failed to start ",
         "traps: ",
@@ -45,6 +46,8 @@ struct Kernel {
     open: Option<Finding>,
     crashed: bool,
     service: Option<String>,
+    /// The unit whose process the kernel killed for want of memory.
+    starved: Option<String>,
     quoted: usize,
 }
 
@@ -78,11 +81,27 @@ impl Reader for Kernel {
 
 /// The text after `kernel: ` or `systemd[1]: `.
 fn message(text: &str) -> &str {
+    let text = without_seconds(text);
     match text.split_once(": ") {
         Some((name, rest)) if name == "kernel" || (name.starts_with("systemd") && !name.contains(' ')) => {
             rest
         }
         _ => text,
+    }
+}
+
+/// The text after dmesg's `[ 1201.220417] `, where a CI runner's time stands before it.
+fn without_seconds(text: &str) -> &str {
+    let Some((seconds, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else {
+        return text;
+    };
+    let plain = seconds
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'.'));
+    if plain && seconds.contains('.') {
+        rest
+    } else {
+        text
     }
 }
 
@@ -167,6 +186,18 @@ impl Kernel {
             }
             return Step::Pass;
         };
+        if rest.starts_with("A process of this unit has been killed by the OOM killer") {
+            self.starved = Some(unit.to_owned());
+            report.cascade(line);
+            return Step::Take;
+        }
+        if rest.starts_with("Main process exited") && self.starved.as_deref() == Some(unit) {
+            report.cascade(line);
+            return Step::Take;
+        }
+        if rest.starts_with("Main process exited") && rest.ends_with("status=0/SUCCESS") {
+            return Step::Take;
+        }
         if rest.starts_with("Main process exited") && !rest.contains("status=0/SUCCESS") {
             self.service = Some(unit.to_owned());
             report.fail(

@@ -4,7 +4,7 @@
 //! failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at once
 //! unless the run says otherwise.
 
-use crate::digest::Kind;
+use crate::digest::{Kind, Location};
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -177,7 +177,7 @@ impl Libtest {
         match self.panics.iter().position(|(thread, _)| thread == name) {
             Some(at) => {
                 let (_, finding) = self.panics.remove(at);
-                report.fail(finding);
+                report.fail(shared(finding));
             }
             None if self.failed.len() < limits::PENDING => {
                 let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
@@ -267,9 +267,10 @@ impl Libtest {
             }
         } else if let Some((_, finding)) = self.failed.iter_mut().find(|(test, _)| test == name) {
             // No panic: the test returned an error, printed here.
-            if line.text.starts_with("Error: ") {
-                finding.title = format!("{name}: {}", line.text);
+            if let Some((title, location)) = without_panic(line.text) {
+                finding.retitle(&format!("{name}: {title}"));
                 finding.lines = line.span();
+                finding.location = location;
             }
             finding.quote(line);
         }
@@ -336,7 +337,7 @@ impl Libtest {
             match self.failed.iter().position(|(name, _)| *name == thread) {
                 Some(at) => {
                     self.failed.remove(at);
-                    report.fail(finding);
+                    report.fail(shared(finding));
                 }
                 None => self.panics.push((thread, finding)),
             }
@@ -367,6 +368,25 @@ fn key(name: &str) -> String {
     format!("rust test {name}")
 }
 
+/// Tests whose panics have one place and one message fail for one reason: the helper they share.
+fn shared(finding: Finding) -> Finding {
+    let cause = finding.location.as_ref().map(|location| {
+        let told = finding.explain.iter().map(|quote| quote.text.as_str());
+        format!("panic at {location}: {}", told.collect::<Vec<_>>().join(" "))
+    });
+    finding.because(cause)
+}
+
+/// How a test fails that does not panic: by the error it returns, or by not doing what it should.
+fn without_panic(text: &str) -> Option<(&str, Option<Location>)> {
+    if text.starts_with("Error: ") {
+        return Some((text, None));
+    }
+    let told = text.strip_prefix("note: test did not panic as expected")?;
+    let place = told.strip_prefix(" at ").and_then(place_at_start);
+    Some(("did not panic as expected", place.map(|(location, _)| location)))
+}
+
 /// `thread 'NAME' (ID) panicked at PATH:L:C:` and the older form with the message on the same line.
 fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
     let rest = line.text.trim_start().strip_prefix("thread '")?;
@@ -388,7 +408,7 @@ fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
 }
 
 /// `panicked at 'MESSAGE', PATH:L:C`.
-fn old_form(rest: &str) -> (Option<crate::digest::Location>, &str) {
+fn old_form(rest: &str) -> (Option<Location>, &str) {
     match rest.rsplit_once(", ") {
         Some((message, place)) => (
             place_at_start(place).map(|(location, _)| location),

@@ -20,7 +20,11 @@ pub(crate) const FORMAT: Format = Format {
         "undefined symbol",
         "duplicate symbol",
         "ld returned",
+        "ld: cannot find ",
         "cannot find -l",
+        "ld: warning: ",
+        "ld: NOTE: ",
+        ": warning: the `",
         "linker command failed",
         "first defined here",
         ": in function `",
@@ -56,7 +60,15 @@ impl Reader for Linker {
         if text.contains(": in function `") && !text.contains(": error") {
             return Step::Take;
         }
+        if text.contains("ld: warning: ") || text.contains("): warning: the `") {
+            report.warn("linker", None, line);
+            return Step::Take;
+        }
+        if text.contains("ld: NOTE: ") {
+            return Step::Take;
+        }
         if text.contains("cannot find -l")
+            || text.contains("ld: cannot find ")
             || text.contains("library not found for -l")
             || text.contains("ld: library '")
         {

@@ -29,6 +29,8 @@ struct Open {
     finding: Finding,
     name: Vec<String>,
     stated: bool,
+    /// Whether its trace has begun.
+    framed: bool,
 }
 
 impl Reader for Mocha {
@@ -51,19 +53,24 @@ impl Reader for Mocha {
                 let finding = Finding::new(Kind::Test, name, line).known_as(format!("mocha {}", line.number));
                 self.open = Some(Open {
                     finding,
-                    name: vec![name.trim_end_matches(':').to_owned()],
+                    name: parts(name),
                     stated: false,
+                    framed: false,
                 });
                 return Step::Hold;
             }
         }
         if let Some(open) = &mut self.open {
-            if line.indent() > 2 || line.is_blank() {
+            // A message may have lines without indentation; nothing else has, before the trace.
+            if line.indent() > 2 || line.is_blank() || !open.framed {
                 open.line(line);
                 return Step::Hold;
             }
             self.close(report);
             self.blocks = false;
+        }
+        if body.starts_with("✔ ") || body.starts_with("✓ ") {
+            headings(line, report);
         }
         if self.blocks && line.is_blank() {
             return Step::Hold;
@@ -108,7 +115,31 @@ impl Mocha {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
-            report.fail(open.finding);
+            let mut finding = open.finding;
+            // Tests that share a broken hook fail at its place with its words.
+            finding.cause = finding.location.as_ref().map(|place| {
+                let told = finding.explain.iter().map(|quote| quote.text.as_str());
+                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
+            });
+            report.fail(finding);
+        }
+    }
+}
+
+/// A part of a test's name; the last one ends with a colon, and an empty part stands after it.
+fn parts(text: &str) -> Vec<String> {
+    match text.strip_suffix(':') {
+        Some(name) => vec![name.to_owned(), String::new()],
+        None => vec![text.to_owned()],
+    }
+}
+
+/// The headings above a test that passed claim nothing, whatever they are called.
+fn headings(line: &Line<'_>, report: &mut Report) {
+    for quote in report.recent.before(line.number) {
+        let indent = quote.text.len() - quote.text.trim_start().len();
+        if (2..line.indent()).contains(&indent) {
+            report.unknowns.forget(quote.line);
         }
     }
 }
@@ -125,10 +156,11 @@ impl Open {
             return;
         }
         if !named && !self.stated {
-            self.name.push(body.trim_end_matches(':').to_owned());
+            self.name.extend(parts(body));
             return;
         }
         if let Some(frame) = body.strip_prefix("at ") {
+            self.framed = true;
             if self.finding.location.is_none() {
                 self.finding.location = own_frame(frame);
             }

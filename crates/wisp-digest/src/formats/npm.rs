@@ -12,7 +12,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "npm",
-    tools: "npm, pnpm, yarn",
+    tools: "npm, pnpm, yarn, turbo",
     recognises: "resolution, registry and file errors; a failed script's report is a consequence; warnings",
     version: "npm 10, pnpm 9, yarn 4",
     triggers: &[
@@ -26,6 +26,9 @@ pub(crate) const FORMAT: Format = Format {
         "YN0",
         "error An unexpected error",
         "command finished with error",
+        " exited (",
+        "run failed: command",
+        "Failed",
     ],
     reader: || Box::<Npm>::default(),
 };
@@ -152,13 +155,22 @@ fn is_side(text: &str) -> bool {
         || (text.starts_with("  ") && body.contains(" from the root project"))
 }
 
+/// Turborepo's sums of the tasks that failed.
+fn turbo(body: &str) -> bool {
+    (body.contains(": command (") && body.contains(" exited ("))
+        || body.starts_with("ERROR  run failed: command")
+        || body.starts_with("Failed:    ")
+}
+
 /// pnpm's and yarn's own lines.
 fn others(line: &Line<'_>, report: &mut Report) -> Step {
     let body = line.body();
-    let script = body.starts_with("ELIFECYCLE")
+    let script = body.trim_start_matches('[').starts_with("ELIFECYCLE")
+        || body == "Failed"
         || body.starts_with("error Command failed")
         || body.contains("ERR_PNPM_RECURSIVE_RUN")
-        || body.contains("command finished with error");
+        || body.contains("command finished with error")
+        || turbo(body);
     if script {
         report.failed(line);
         report.cascade(line);

@@ -35,12 +35,7 @@ struct Checkers {
 impl Reader for Checkers {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(open) = &mut self.open {
-            let body = line.body();
-            let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-            if body[digits..].trim_start().starts_with('|')
-                || body.starts_with("help: ")
-                || body.starts_with("= ")
-            {
+            if !line.is_blank() {
                 open.add(line);
                 return Step::Hold;
             }
@@ -78,7 +73,8 @@ impl Checkers {
             number: above.line,
             text: &above.text,
         };
-        self.open = Some(Finding::new(Kind::Lint, &above.text, &said).at(location));
+        let title = above.text.replacen(" [*] ", " ", 1);
+        self.open = Some(Finding::new(Kind::Lint, &title, &said).at(location));
         Some(Step::Hold)
     }
 
@@ -122,8 +118,24 @@ fn finding(line: &Line<'_>, report: &mut Report) -> bool {
     else {
         return false;
     };
-    report.fail(Finding::new(Kind::Lint, message, line).at(location));
+    if advice(message) {
+        let kind = message.split(':').next().unwrap_or("pylint");
+        report.warn(kind, Some(location), line);
+        return true;
+    }
+    let message = message.replacen(" [*] ", " ", 1);
+    report.fail(Finding::new(Kind::Lint, &message, line).at(location));
     true
+}
+
+/// pylint's convention, refactoring and warning messages, `C0114: …`: with errors told apart, these are none.
+fn advice(message: &str) -> bool {
+    let Some((code, _)) = message.split_once(": ") else {
+        return false;
+    };
+    code.len() == 5
+        && code.starts_with(['C', 'R', 'W', 'I'])
+        && code[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn typed(

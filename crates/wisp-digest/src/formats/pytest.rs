@@ -303,6 +303,12 @@ impl Open {
             finding.retitle(&format!("{header}: {root}{surfaced}"));
         }
         finding.location = finding.location.or(self.place);
+        // Tests that share a broken fixture or helper fail at its place with its words.
+        finding.cause = finding
+            .location
+            .as_ref()
+            .zip(self.root)
+            .map(|(place, (_, root))| format!("{place} {root}"));
         finding
     }
 }

@@ -230,6 +230,8 @@ impl Python {
         if let Some((at, first, _)) = earlier.first() {
             finding.retitle(&format!("{text}; first: {first} (L{at})"));
         }
-        report.fail(finding.known_as(format!("traceback {number}")));
+        let place = finding.location.as_ref().map(ToString::to_string);
+        let key = format!("traceback {text} {}", place.unwrap_or_else(|| number.to_string()));
+        report.fail(finding.known_as(key));
     }
 }

@@ -4,7 +4,7 @@
 //! `UndefinedBehaviorSanitizer`, and valgrind 3.19. The shadow bytes after the summary are not needed.
 
 use crate::digest::{Kind, Location};
-use crate::line::{Line, between, cut, place_at_start};
+use crate::line::{Line, cut, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         "ERROR SUMMARY:",
         "definitely lost",
         "== Conditional jump",
+        "== For lists of",
         "==ABORTING",
         "Shadow byte",
     ],
@@ -71,7 +72,12 @@ impl Reader for Sanitizer {
             place_at_start(text).filter(|(_, rest)| rest.starts_with(": runtime error: "))
         {
             let message = rest.trim_start_matches(": ");
-            report.fail(Finding::new(Kind::Crash, message, line).at(location));
+            let cause = place_key(&location);
+            report.fail(
+                Finding::new(Kind::Crash, message, line)
+                    .at(location)
+                    .because(Some(cause)),
+            );
             return Step::Take;
         }
         stray(line, report)
@@ -106,10 +112,8 @@ fn fault(text: &str) -> Option<&str> {
         "Mismatched free",
         "Process terminating",
     ];
-    valgrind
-        .iter()
-        .any(|start| rest.starts_with(start))
-        .then_some(rest)
+    let lost = rest.contains(" definitely lost in loss record ");
+    (lost || valgrind.iter().any(|start| rest.starts_with(start))).then_some(rest)
 }
 
 impl Sanitizer {
@@ -143,10 +147,19 @@ impl Sanitizer {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some(open) = self.open.take() {
+        if let Some(mut open) = self.open.take() {
+            let lost = open.finding.title.contains(" lost in loss record ");
+            let place = open.finding.location.as_ref().filter(|_| !lost);
+            open.finding.cause = place.map(place_key);
             report.fail(open.finding);
         }
     }
+}
+
+/// Two faults told of one line, by whatever path, have one cause.
+fn place_key(location: &Location) -> String {
+    let name = location.path.rsplit(['/', '\\']).next().unwrap_or(&location.path);
+    format!("{name}:{}", location.line.unwrap_or(0))
 }
 
 /// The sums of a report whose beginning is not in the input, and those that find nothing.
@@ -154,6 +167,7 @@ fn stray(line: &Line<'_>, report: &mut Report) -> Step {
     let text = line.text;
     if text.contains("== Memcheck, ")
         || text.contains("ERROR SUMMARY: 0 errors")
+        || text.contains("== For lists of detected and suppressed errors")
         || text.ends_with("==ABORTING")
     {
         return Step::Take;
@@ -260,7 +274,7 @@ fn own_frame(body: &str) -> Option<(Location, &str)> {
     }
     let rest = body.strip_prefix("at ").or_else(|| body.strip_prefix("by "))?;
     let (_, rest) = rest.split_once(": ")?;
-    let inside = between(rest, "(", ")")?;
-    let (location, _) = place_at_start(inside)?;
-    Some((location, rest.split(" (").next().unwrap_or(rest)))
+    let (function, inside) = rest.rsplit_once(" (")?;
+    let (location, _) = place_at_start(inside.trim_end_matches(')'))?;
+    Some((location, function))
 }

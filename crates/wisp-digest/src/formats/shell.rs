@@ -29,6 +29,8 @@ pub(crate) const FORMAT: Format = Format {
         "Permission denied",
         "No such file or directory",
         "fatal: ",
+        "Cloning into '",
+        "Failed to clone '",
         "E: ",
         "what():",
         "Illegal instruction",
@@ -46,6 +48,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Shell {
     terminated: Option<Finding>,
+    /// Whether something has said why the program is about to abort.
+    aborting: bool,
 }
 
 impl Reader for Shell {
@@ -65,13 +69,26 @@ impl Reader for Shell {
             report.warn("general", None, line);
             return Step::Take;
         }
+        if line.text.starts_with("Cloning into '") {
+            return Step::Take;
+        }
+        if line.text.starts_with("fatal: clone of '") || line.text.starts_with("Failed to clone '") {
+            report.cascade(line);
+            return Step::Take;
+        }
         if line.text.starts_with("terminate called") {
+            self.aborting = true;
             self.terminated = Some(Finding::new(Kind::Crash, line.text, line));
             return Step::Hold;
         }
         let Some((kind, location)) = told(line.text) else {
             return Step::Pass;
         };
+        if std::mem::take(&mut self.aborting) && line.text.contains("Aborted") {
+            report.cascade(line);
+            return Step::Take;
+        }
+        self.aborting = kind == Kind::Crash && !death(line.text);
         let mut finding = Finding::new(kind, line.text, line);
         // A message printed again is the same failure; a second death is another one.
         let death = if kind == Kind::Crash { line.number } else { 0 };

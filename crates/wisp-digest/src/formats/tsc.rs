@@ -39,10 +39,12 @@ struct Tsc {
 impl Reader for Tsc {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(header) = header(line.text) {
+            let finding = self.finding(&header, line);
+            self.unused_because(&header, &finding);
             self.close(report);
             self.read = true;
             self.pretty = header.pretty;
-            self.open = Some(self.finding(&header, line));
+            self.open = Some(finding);
             return Step::Hold;
         }
         if let Some(step) = self.sum(line, report) {
@@ -110,6 +112,17 @@ impl Tsc {
         finding
     }
 
+    /// A name told unused just before its import is told to have failed is unused because of that.
+    fn unused_because(&mut self, header: &Header<'_>, finding: &Finding) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.secondary)
+            && IMPORTS.contains(&header.code)
+            && let (Some(unused), Some(import)) = (&open.location, &finding.location)
+            && (&unused.path, unused.line) == (&import.path, import.line)
+        {
+            open.cause.clone_from(&finding.cause);
+        }
+    }
+
     /// A failed import and the names unused because of it stand on one line of the source.
     fn cause(&mut self, header: &Header<'_>, location: &Location) -> Option<String> {
         let related = UNUSED.contains(&header.code) || IMPORTS.contains(&header.code);
@@ -118,14 +131,14 @@ impl Tsc {
             .take()
             .filter(|(last, _)| related && last.path == location.path && last.line == location.line);
         let key = match same {
-            Some((_, key)) => Some(key),
-            None if UNUSED.contains(&header.code) => {
+            Some((_, key)) if UNUSED.contains(&header.code) => Some(key),
+            _ if UNUSED.contains(&header.code) => {
                 Some(format!("unused {}:{:?}", location.path, location.line))
             }
-            None if IMPORTS.contains(&header.code) => {
+            _ if IMPORTS.contains(&header.code) => {
                 missing_name(header.message).or_else(|| Some(header.message.to_owned()))
             }
-            None => missing_name(header.message),
+            _ => missing_name(header.message),
         };
         self.last = key.clone().filter(|_| related).map(|key| (location.clone(), key));
         key

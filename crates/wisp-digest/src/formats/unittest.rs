@@ -89,21 +89,21 @@ fn header(text: &str) -> Option<&str> {
 /// `OK (skipped=1)`, `FAILED (failures=1, errors=1)`, and a verbose run's `… ok`.
 fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
     let text = line.text;
-    if text == "OK" || (text.starts_with("OK (") && text.contains('=')) {
+    if text == "OK" {
+        report.succeeded(line);
+        return Some(Step::Take);
+    }
+    if let Some(rest) = text.strip_prefix("OK (").filter(|rest| rest.contains('=')) {
+        counts(rest, line, report);
         report.succeeded(line);
         return Some(Step::Take);
     }
     if let Some(rest) = text.strip_prefix("FAILED (").filter(|rest| rest.contains('=')) {
-        for part in rest.trim_end_matches(')').split(", ") {
-            if let Some((name, number)) = part.split_once('=') {
-                report.tally("unittest", &[(name, number.parse().unwrap_or(0))], line);
-            }
-        }
+        counts(rest, line, report);
         report.failed(line);
-        report.cascade(line);
         return Some(Step::Take);
     }
-    let (name, end) = text.split_once(") ... ")?;
+    let (name, end) = line.body().split_once(") ... ")?;
     let ends = [
         "ok",
         "FAIL",
@@ -112,7 +112,17 @@ fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
         "expected failure",
         "unexpected success",
     ];
-    (name.starts_with("test") && ends.iter().any(|word| end.starts_with(word))).then_some(Step::Take)
+    let named = name.starts_with("test") || name.starts_with("setUp") || name.starts_with("tearDown");
+    (named && ends.iter().any(|word| end.starts_with(word))).then_some(Step::Take)
+}
+
+/// `failures=1, skipped=2)`.
+fn counts(rest: &str, line: &Line<'_>, report: &mut Report) {
+    for part in rest.trim_end_matches(')').split(", ") {
+        if let Some((name, number)) = part.split_once('=') {
+            report.tally("unittest", &[(name, number.parse().unwrap_or(0))], line);
+        }
+    }
 }
 
 impl Unittest {
@@ -132,6 +142,11 @@ impl Unittest {
         if let Some(open) = self.open.take() {
             let mut finding = open.finding;
             finding.location = finding.location.or(open.frame);
+            // Tests that share a broken setup fail at its place with its words.
+            finding.cause = finding.location.as_ref().map(|place| {
+                let told = finding.title.strip_prefix(&open.name).unwrap_or("");
+                format!("{place} {told}")
+            });
             report.fail(finding);
         }
     }

@@ -45,7 +45,8 @@ struct Vitest {
 impl Reader for Vitest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if let Some(name) = text.strip_prefix(" FAIL  ") {
+        let failed = text.strip_prefix(" FAIL  ");
+        if let Some(name) = failed.filter(|name| self.begun || name.contains(" > ") || name.contains(" [ ")) {
             self.close(report);
             self.open = Some((start(name, line), name.to_owned(), false));
             return Step::Hold;
@@ -151,7 +152,12 @@ impl Vitest {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some((finding, _, _)) = self.open.take() {
+        if let Some((mut finding, _, stated)) = self.open.take() {
+            // Tests that share a broken hook or helper fail at its place with its words.
+            finding.cause = finding.location.as_ref().filter(|_| stated).map(|place| {
+                let told = finding.explain.iter().map(|quote| quote.text.as_str());
+                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
+            });
             report.fail(finding);
         }
     }

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::disallowed_methods, reason = "tests read their fixtures")]
 
+pub(crate) mod expect;
+
 use wisp_digest::{Digest, Options, Verdict, View};
 
 /// The bytes of a file under `tests/`.

@@ -33,7 +33,7 @@ impl Panic {
         if !line.text.starts_with("panic: ") && !fatal {
             return None;
         }
-        let finding = Finding::new(Kind::Crash, line.text.trim_end_matches(" [recovered]"), line);
+        let finding = Finding::new(Kind::Crash, unrecovered(line.text), line);
         Some(Self {
             finding,
             in_test,
@@ -91,6 +91,12 @@ impl Panic {
         }
         report.fail(finding);
     }
+}
+
+/// The message without the runtime's word that a test recovered it and panicked again.
+fn unrecovered(text: &str) -> &str {
+    text.trim_end_matches(" [recovered]")
+        .trim_end_matches(" [recovered, repanicked]")
 }
 
 /// Gives the finding the first own frame as its place.

@@ -53,8 +53,9 @@ impl Tree {
         if line.indent() == 0 {
             self.flush_but(name, report);
         }
-        if let Some((parent, _)) = name.rsplit_once('/') {
-            self.parents.insert(parent.to_owned());
+        // A subtest's own name may have a slash in it.
+        for (at, _) in name.match_indices('/') {
+            self.parents.insert(name[..at].to_owned());
         }
         if self.results.len() >= limits::PENDING * 16 {
             self.flush(report);
