@@ -18,6 +18,8 @@ pub(crate) struct Capture {
     newlines: u64,
     /// The last byte read.
     last: Option<u8>,
+    /// The byte before the tail, once memory has dropped one.
+    dropped: Option<u8>,
     spill: Spill,
 }
 
@@ -39,6 +41,7 @@ impl Capture {
             bytes: 0,
             newlines: 0,
             last: None,
+            dropped: None,
             spill: Spill::Waiting(spill),
         }
     }
@@ -95,10 +98,11 @@ impl Capture {
         let room = self.bound - self.head.len();
         let (first, rest) = bytes.split_at(bytes.len().min(room));
         self.head.extend_from_slice(first);
-        let rest = &rest[rest.len().saturating_sub(self.bound)..];
+        let (passed, rest) = rest.split_at(rest.len().saturating_sub(self.bound));
         let over = (self.tail.len() + rest.len()).saturating_sub(self.bound);
-        self.tail.drain(..over);
+        let dropped = self.tail.drain(..over).next_back();
         self.tail.extend(rest);
+        self.dropped = passed.last().copied().or(dropped).or(self.dropped);
     }
 
     /// The stream has ended.
@@ -112,6 +116,7 @@ impl Capture {
             bytes: self.bytes,
             newlines: self.newlines,
             last: self.last,
+            dropped: self.dropped,
             head: self.head,
             tail: self.tail.into(),
             spilled: file.map(SpillFile::finish),

@@ -12,6 +12,7 @@ pub struct StreamOutput {
     bytes: u64,
     newlines: u64,
     last: Option<u8>,
+    dropped: Option<u8>,
     failure: Option<String>,
     store: Store,
     /// What is kept before the gap, or all of it.
@@ -25,6 +26,8 @@ pub(crate) struct Source {
     pub(crate) bytes: u64,
     pub(crate) newlines: u64,
     pub(crate) last: Option<u8>,
+    /// The byte before the tail, where memory dropped one.
+    pub(crate) dropped: Option<u8>,
     pub(crate) head: Vec<u8>,
     pub(crate) tail: Vec<u8>,
     pub(crate) spilled: Option<Spilled>,
@@ -37,6 +40,7 @@ impl StreamOutput {
             bytes: from.bytes,
             newlines: from.newlines,
             last: from.last,
+            dropped: from.dropped,
             failure: from.failure,
             store: Store {
                 head: from.head,
@@ -77,6 +81,11 @@ impl StreamOutput {
     /// The bytes after the head, or the last of them, as many as the bound.
     pub fn tail(&self) -> &[u8] {
         &self.store.tail
+    }
+
+    /// Whether what memory dropped between head and tail ends with a newline, so that the tail starts a line.
+    pub fn dropped_ends_line(&self) -> bool {
+        self.dropped == Some(b'\n')
     }
 
     /// Whether head and tail together are the whole stream.
@@ -288,6 +297,8 @@ mod tests {
             let (before, after) = read(&output, step);
             let whole = all.len() <= 2 * bound || spills && all.len() as u64 <= ceiling;
             prop_assert_eq!(output.gap().is_none(), whole);
+            let dropped = &all[output.head().len()..all.len() - output.tail().len()];
+            prop_assert_eq!(output.dropped_ends_line(), dropped.ends_with(b"\n"));
             prop_assert!(all.starts_with(&before) && all.ends_with(&after));
             let missing = &all[before.len()..all.len() - after.len()];
             if let Some(gap) = output.gap() {

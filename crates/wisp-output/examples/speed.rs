@@ -12,7 +12,7 @@ use std::time::Instant;
 use wisp_output::content::{Content, FileContent};
 use wisp_output::recall::{Matcher, Matches};
 use wisp_output::store::About;
-use wisp_output::{Context, Output, Pages, Piece, Place, Store, Stream, present};
+use wisp_output::{Context, Measured, Output, Pages, Piece, Place, Store, Stream, present};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -41,7 +41,12 @@ fn main() {
     let pieces = vec![Piece::Bytes(Box::new(File::open(&path).unwrap()))];
     let mut head = vec![0; 8_192];
     let read = content.read_at(0, &mut head).unwrap();
-    let stream = Stream::ends(Some("stdout"), (&head[..read], [].as_slice()), bytes, 0).with_pieces(pieces);
+    let whole = Measured {
+        bytes,
+        newlines: 0,
+        dropped_ends_line: false,
+    };
+    let stream = Stream::ends(Some("stdout"), (&head[..read], [].as_slice()), whole).with_pieces(pieces);
     let call = Context {
         id: "3f9a2c1b00000001",
         about: About::default(),

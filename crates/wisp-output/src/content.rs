@@ -48,6 +48,12 @@ pub trait Content {
 
     /// Where the readable stretch that ends at `offset` starts.
     fn readable_from(&self, offset: u64) -> u64;
+
+    /// Whether the missing stretch that ends at `offset` is known to end with a newline, so that what can be read from
+    /// there starts a line.
+    fn missing_ends_line(&self, _offset: u64) -> bool {
+        false
+    }
 }
 
 impl<C: Content + ?Sized> Content for &C {
@@ -65,6 +71,10 @@ impl<C: Content + ?Sized> Content for &C {
 
     fn readable_from(&self, offset: u64) -> u64 {
         (**self).readable_from(offset)
+    }
+
+    fn missing_ends_line(&self, offset: u64) -> bool {
+        (**self).missing_ends_line(offset)
     }
 }
 
@@ -159,6 +169,8 @@ impl Content for FileContent {
 pub struct MemoryContent<'a> {
     pieces: Vec<(u64, Cow<'a, [u8]>)>,
     bytes: u64,
+    /// Where holes that end with a newline end.
+    line_ends: Vec<u64>,
 }
 
 impl<'a> MemoryContent<'a> {
@@ -179,9 +191,12 @@ impl<'a> MemoryContent<'a> {
         self.pieces.push((at, bytes));
     }
 
-    /// Adds a hole of `bytes` at the end.
-    pub(crate) fn skip(&mut self, bytes: u64) {
+    /// Adds a hole of `bytes` at the end; `ends_line` says whether its last byte is a newline.
+    pub(crate) fn skip(&mut self, bytes: u64, ends_line: bool) {
         self.bytes += bytes;
+        if bytes > 0 && ends_line {
+            self.line_ends.push(self.bytes);
+        }
     }
 
     /// The piece that byte `offset` is in.
@@ -228,6 +243,10 @@ impl Content for MemoryContent<'_> {
         }
         start
     }
+
+    fn missing_ends_line(&self, offset: u64) -> bool {
+        self.line_ends.contains(&offset)
+    }
 }
 
 #[cfg(test)]
@@ -239,11 +258,12 @@ mod tests {
         let mut content = MemoryContent::default();
         content.push(Cow::Borrowed(b"head"));
         content.push(Cow::Borrowed(b"er"));
-        content.skip(10);
+        content.skip(10, true);
         content.push(Cow::Borrowed(b"tail"));
         assert_eq!(content.bytes(), 20);
         assert_eq!((content.readable_to(1), content.readable_from(20)), (6, 16));
         assert_eq!((content.readable_to(8), content.readable_from(8)), (8, 8));
+        assert!(content.missing_ends_line(16) && !content.missing_ends_line(6));
         assert_eq!(bytes_of(&content, 2, 20).unwrap(), b"ader");
         assert_eq!(bytes_of(&content, 17, 20).unwrap(), b"ail");
     }

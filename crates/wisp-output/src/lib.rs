@@ -50,7 +50,7 @@ pub mod store;
 
 pub use budget::ToolBudget;
 pub use fit::{HeldBack, fit};
-pub use output::{Output, Piece, Stream};
+pub use output::{Measured, Output, Piece, Stream};
 pub use pages::{Page, Pages};
 pub use present::{Context, Place, Presented, present, refit};
 pub use receive::receive;

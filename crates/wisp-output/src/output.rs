@@ -24,6 +24,17 @@ pub enum Piece<'a> {
     },
 }
 
+/// What was counted of a stream whose middle memory may have dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// Bytes of the whole stream.
+    pub bytes: u64,
+    /// Newlines among them.
+    pub newlines: u64,
+    /// Whether the last byte that memory dropped is a newline, so that what it holds after it starts a line.
+    pub dropped_ends_line: bool,
+}
+
 /// One stream of an output.
 pub struct Stream<'a> {
     pub(crate) name: Option<&'static str>,
@@ -31,6 +42,7 @@ pub struct Stream<'a> {
     tail: Cow<'a, [u8]>,
     bytes: u64,
     newlines: u64,
+    dropped_ends_line: bool,
     pub(crate) pieces: Option<Vec<Piece<'a>>>,
 }
 
@@ -46,26 +58,30 @@ impl<'a> Stream<'a> {
             tail: Cow::Borrowed(&[]),
             bytes,
             newlines,
+            dropped_ends_line: false,
             pieces: None,
         }
     }
 
-    /// A stream of `bytes` bytes with `newlines` newlines of which memory holds the first (`head`) and the last
-    /// (`tail`), which do not overlap. Without [`Stream::with_pieces`], what lies between is lost.
+    /// A stream measured as `whole` says of which memory holds the first (`head`) and the last bytes (`tail`), which
+    /// do not overlap. Without [`Stream::with_pieces`], what lies between is lost.
     pub fn ends(
         name: Option<&'static str>,
         (head, tail): (impl Into<Cow<'a, [u8]>>, impl Into<Cow<'a, [u8]>>),
-        bytes: u64,
-        newlines: u64,
+        whole: Measured,
     ) -> Self {
         let (head, tail) = (head.into(), tail.into());
-        debug_assert!(bytes >= (head.len() + tail.len()) as u64, "the two ends overlap");
+        debug_assert!(
+            whole.bytes >= (head.len() + tail.len()) as u64,
+            "the two ends overlap"
+        );
         Self {
             name,
             head,
             tail,
-            bytes,
-            newlines,
+            bytes: whole.bytes,
+            newlines: whole.newlines,
+            dropped_ends_line: whole.dropped_ends_line,
             pieces: None,
         }
     }
@@ -91,8 +107,11 @@ impl<'a> Stream<'a> {
     }
 
     pub(crate) fn ends_with_newline(&self) -> bool {
-        let last = self.tail.last().or_else(|| self.head.last());
-        last == Some(&b'\n')
+        match self.tail.last() {
+            Some(last) => *last == b'\n',
+            None if self.hole().0 > 0 => self.dropped_ends_line,
+            None => self.head.last() == Some(&b'\n'),
+        }
     }
 
     fn lines(&self) -> u64 {
@@ -228,7 +247,7 @@ impl<'a> Held<'a> {
         });
         self.lines += stream.lines();
         self.content.push(Cow::Borrowed(&stream.head));
-        self.content.skip(stream.hole().0);
+        self.content.skip(stream.hole().0, stream.dropped_ends_line);
         self.content.push(Cow::Borrowed(&stream.tail));
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 
 use memchr::memchr_iter;
 
-use crate::output::{Output, Piece, Stream};
+use crate::output::{Measured, Output, Piece, Stream};
 use crate::present::{Context, Place, Presented, keep, present, unkept};
 
 /// Reads `source` to its end and presents it as [`present()`] does. Errors are the source's.
@@ -34,8 +34,9 @@ pub fn receive(source: impl Read + Send, place: Place<'_>, context: &Context<'_>
     };
     // What could not be kept is still read to its end, so that its tail and its size are known.
     io::copy(&mut ends, &mut io::sink())?;
+    let whole = ends.measured();
     let tail: Vec<u8> = ends.tail.into();
-    let stream = Stream::ends(None, (start, tail), ends.bytes, ends.newlines);
+    let stream = Stream::ends(None, (start, tail), whole);
     Ok(unkept(&Output::stream(stream), context, why))
 }
 
@@ -47,6 +48,8 @@ struct Ends<R> {
     tail: VecDeque<u8>,
     bytes: u64,
     newlines: u64,
+    /// The byte before the tail, once one was dropped.
+    dropped: Option<u8>,
 }
 
 impl<R: Read> Ends<R> {
@@ -57,6 +60,15 @@ impl<R: Read> Ends<R> {
             tail: VecDeque::new(),
             bytes: 0,
             newlines: 0,
+            dropped: None,
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        Measured {
+            bytes: self.bytes,
+            newlines: self.newlines,
+            dropped_ends_line: self.dropped == Some(b'\n'),
         }
     }
 }
@@ -69,7 +81,7 @@ impl<R: Read> Read for Ends<R> {
         let after = usize::try_from(held).unwrap_or(usize::MAX).min(read);
         self.tail.extend(&bytes[after..]);
         let over = self.tail.len().saturating_sub(self.bound);
-        self.tail.drain(..over);
+        self.dropped = self.tail.drain(..over).next_back().or(self.dropped);
         self.bytes += read as u64;
         self.newlines += memchr_iter(b'\n', bytes).count() as u64;
         Ok(read)

@@ -6,7 +6,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::keeping::kept;
-use wisp_output::{Output, Piece, Record, Stream};
+use wisp_output::{Measured, Output, Piece, Record, Stream};
 
 const MIB: usize = 1 << 20;
 
@@ -128,9 +128,13 @@ fn what_the_runner_could_not_keep_is_counted_with_the_rest() {
         ]
     };
     let total = (head.len() + tail.len()) as u64 + 5_000_000;
-    let stream = || {
-        Stream::ends(Some("stdout"), (head.as_slice(), tail.as_slice()), total, 41_200).with_pieces(pieces())
+    let whole = Measured {
+        bytes: total,
+        newlines: 41_200,
+        dropped_ends_line: true,
     };
+    let stream =
+        || Stream::ends(Some("stdout"), (head.as_slice(), tail.as_slice()), whole).with_pieces(pieces());
     let home = tempfile::tempdir().unwrap();
     let (presented, bytes) = kept(
         home.path(),
@@ -179,7 +183,7 @@ fn both_streams_survive_a_ceiling_that_one_alone_would_use_up() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(24))]
 
     #[test]
     fn any_output_under_any_ceiling_is_whole_or_truly_counted(

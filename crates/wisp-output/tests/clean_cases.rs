@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use proptest::prelude::*;
 use wisp_output::clean::{self, CleanLines, Cleaner, Part, View};
 
@@ -145,7 +147,7 @@ fn a_line_longer_than_memory_should_hold_comes_in_pieces_with_its_number() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(256))]
 
     #[test]
     fn a_line_is_the_same_however_it_is_cut_into_reads(

@@ -13,7 +13,7 @@ use wisp_output::clean::{self, View};
 use wisp_output::content::{Content, Section};
 use wisp_output::fit::{FirstError, HeldBack};
 use wisp_output::store::About;
-use wisp_output::{Context, Output, Place, Presented, Store, Stream, present};
+use wisp_output::{Context, Measured, Output, Place, Presented, Store, Stream, present};
 
 fn bytes_of(content: &dyn Content) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(content.bytes()).unwrap()];
@@ -225,7 +225,7 @@ fn shown_of(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(40))]
 
     #[test]
     fn a_tools_text_is_accounted_for(bytes in support::output(150), budget in 600..9000usize, memory: bool) {
@@ -254,13 +254,13 @@ proptest! {
     ) {
         let head = head.min(bytes.len());
         let tail = tail.min(bytes.len() - head);
-        // Memory counts the newlines it dropped but not where they were: when the last byte it dropped ended a line,
-        // the range it names reaches one line further than that byte. Nothing is understated by it.
-        let dropped_end = bytes.len() - tail;
-        prop_assume!(dropped_end == head || bytes[dropped_end - 1] != b'\n');
-        let newlines = support::line_of(&bytes, bytes.len() as u64) - 1;
         let ends = (&bytes[..head], &bytes[bytes.len() - tail..]);
-        let stream = Stream::ends(Some("stdout"), ends, bytes.len() as u64, newlines);
+        let whole = Measured {
+            bytes: bytes.len() as u64,
+            newlines: support::line_of(&bytes, bytes.len() as u64) - 1,
+            dropped_ends_line: bytes[head..bytes.len() - tail].ends_with(b"\n"),
+        };
+        let stream = Stream::ends(Some("stdout"), ends, whole);
         let lost = Output::command("exit status: 1", vec![stream], "");
         let context = support::keeping::context(budget);
         let presented = present(lost, Place::Nowhere("the audit is off"), &context);

@@ -98,7 +98,7 @@ fn check_lines(bytes: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(24))]
 
     #[test]
     fn pages_join_to_the_file(parts in proptest::collection::vec(support::output(60), 0..12), times in 1..6usize) {

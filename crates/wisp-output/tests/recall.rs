@@ -227,7 +227,7 @@ fn a_search_steps_both_ways_through_the_whole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(24))]
 
     #[test]
     fn pages_of_lines_join_to_the_clean_view(bytes in support::output(120), budget in 700..5_000usize) {

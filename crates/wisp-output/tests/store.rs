@@ -14,7 +14,7 @@ use std::path::Path;
 
 use support::keeping::{ID, context, kept, stored};
 use wisp_output::store::StoreError;
-use wisp_output::{Context, Output, Place, Shelf, Store, Stream, present, receive};
+use wisp_output::{Context, Measured, Output, Place, Shelf, Store, Stream, present, receive};
 
 #[test]
 fn a_command_is_stored_as_it_is_laid_out_with_its_frames() {
@@ -221,7 +221,12 @@ fn what_memory_alone_holds_is_shown_with_true_numbers() {
         log
     });
     let (head, tail) = (&log[..8_192], &log[log.len() - 8_192..]);
-    let stream = Stream::ends(None, (head, tail), log.len() as u64, 50_000);
+    let whole = Measured {
+        bytes: log.len() as u64,
+        newlines: 50_000,
+        dropped_ends_line: log[..log.len() - 8_192].ends_with(b"\n"),
+    };
+    let stream = Stream::ends(None, (head, tail), whole);
     let presented = present(
         Output::stream(stream),
         Place::Nowhere("the audit is off"),

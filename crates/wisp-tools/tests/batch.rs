@@ -198,8 +198,19 @@ fn the_cap_at_the_point_of_sending_changes_nothing_of_a_finished_batch() {
     });
 }
 
+/// Two dozen cases, or as many as `PROPTEST_CASES` says.
+fn cases() -> ProptestConfig {
+    let named = std::env::var_os("PROPTEST_CASES").is_some();
+    let standard = ProptestConfig::default();
+    ProptestConfig {
+        cases: if named { standard.cases } else { 24 },
+        failure_persistence: None,
+        ..standard
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases())]
 
     #[test]
     fn any_batch_keeps_its_order_its_count_and_its_budget(sizes in proptest::collection::vec(0..900u64, 1..8)) {

@@ -216,7 +216,11 @@ fn continuation_prefix(raw: &[u8], cut: bool) -> usize {
 fn tail(content: &dyn Content, section: &Section, from: Cut, room: usize) -> io::Result<(String, Cut)> {
     let end = section.end();
     let start = from.at.max(content.readable_from(end));
-    let open = from.inside || start > from.at;
+    let open = if start > from.at {
+        !content.missing_ends_line(start)
+    } else {
+        from.inside
+    };
     let mut reach = (room as u64).max(1);
     loop {
         let block_at = start.max(end.saturating_sub(reach));

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "how many cases to try is asked of whoever runs the tests"
+)]
 
 pub(crate) mod keeping;
 
@@ -83,4 +87,15 @@ pub(crate) fn output(max_lines: usize) -> impl Strategy<Value = Vec<u8>> {
         }
         bytes
     })
+}
+
+/// How a property is tried: on so many cases, or on as many as `PROPTEST_CASES` says.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let named = std::env::var_os("PROPTEST_CASES").is_some();
+    let standard = ProptestConfig::default();
+    ProptestConfig {
+        cases: if named { standard.cases } else { cases },
+        failure_persistence: None,
+        ..standard
+    }
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use wisp_exec::{Outcome, StreamOutput};
 use wisp_output::fit::FirstError;
 use wisp_output::store::About as Described;
-use wisp_output::{Context, HeldBack, Kept, Output, Piece, Place, Stream, present};
+use wisp_output::{Context, HeldBack, Kept, Measured, Output, Piece, Place, Stream, present};
 
 use crate::call::{Keep, Services};
 use crate::tool::{Body, Ending};
@@ -219,7 +219,12 @@ fn command<'a>(header: &str, outcome: &'a Outcome, footer: &str) -> Output<'a> {
 
 fn stream<'a>(name: &'static str, printed: &'a StreamOutput) -> Stream<'a> {
     let ends = (printed.head(), printed.tail());
-    let stream = Stream::ends(Some(name), ends, printed.bytes(), printed.newlines());
+    let whole = Measured {
+        bytes: printed.bytes(),
+        newlines: printed.newlines(),
+        dropped_ends_line: printed.dropped_ends_line(),
+    };
+    let stream = Stream::ends(Some(name), ends, whole);
     if printed.is_in_memory() {
         return stream;
     }
