@@ -22,7 +22,7 @@ mod events;
 mod git;
 mod looking;
 pub mod model;
-mod offer;
+pub mod offer;
 mod open;
 mod piped;
 pub mod protocol;

@@ -1,7 +1,13 @@
-//! Which tools a conversation offers, and from when on `memory` is among them.
+//! Which tools a conversation offers, the person's own after wisp's, and from when on `memory` is among them.
+
+use std::borrow::Cow;
+use std::time::Duration;
 
 use wisp_config::Config;
-use wisp_tools::{BuiltinOptions, MemoryOffer, Tool, builtin};
+use wisp_config::custom::{Argument, CustomTool, Type};
+use wisp_tools::arguments::{Kind, Parameter};
+use wisp_tools::custom::Custom;
+use wisp_tools::{BuiltinOptions, Descriptor, MemoryOffer, Tool, builtin};
 
 use crate::events::Events;
 use crate::model::Model;
@@ -22,6 +28,64 @@ pub(crate) fn memory(selection: &Selection, config: &Config, model: &Model) -> M
     }
 }
 
+/// The tools of a configuration: wisp's own less what is disabled, then the person's.
+pub fn configured(config: &Config) -> Vec<Box<dyn Tool>> {
+    let disabled = config.disabled_tools();
+    let mut tools = builtin(&BuiltinOptions {
+        command_timeout: config.command_timeout(),
+    });
+    tools.retain(|tool| {
+        let name = tool.descriptor().name;
+        !disabled.iter().any(|d| *d == name)
+    });
+    let own = config.custom_tools();
+    tools.extend(own.into_iter().map(|tool| custom(tool, config)));
+    tools
+}
+
+/// A tool of the person's own as the registry takes it.
+fn custom(tool: CustomTool, config: &Config) -> Box<dyn Tool> {
+    let timeout = tool.timeout_seconds.map(Duration::from_secs);
+    let limits = match timeout.or(config.command_timeout()) {
+        Some(limit) => format!(
+            "stopped after {} s; approved as the command it runs",
+            limit.as_secs()
+        ),
+        None => "no time limit; approved as the command it runs".to_owned(),
+    };
+    let descriptor = Descriptor {
+        name: tool.name.clone().into(),
+        description: tool.description.clone().into(),
+        parameters: tool.arguments.iter().map(parameter).collect(),
+        limits,
+        example: format!("Use {}.", tool.name).into(),
+        reads_only: false,
+    };
+    Box::new(Custom {
+        descriptor,
+        directory: tool.directory.clone(),
+        timeout,
+        fill: Box::new(move |given| tool.line(given)),
+    })
+}
+
+fn parameter(argument: &Argument) -> Parameter {
+    let default = argument.default.as_ref();
+    let default = default.map_or_else(String::new, |value| format!(" (default {value})"));
+    Parameter {
+        name: Cow::Owned(argument.name.clone()),
+        kind: match argument.kind {
+            Type::Text => Kind::Text,
+            Type::Integer => Kind::Integer,
+            Type::Number => Kind::Number,
+            Type::Boolean => Kind::Boolean,
+        },
+        required: argument.default.is_none(),
+        description: Cow::Owned(format!("{}{default}", argument.description).trim().to_owned()),
+        one_of: Cow::Owned(argument.one_of.clone()),
+    }
+}
+
 /// The tools of a conversation: what is asked for, less what is disabled; `memory` as `context.memory` says.
 pub(crate) fn selected(
     selection: &Selection,
@@ -29,16 +93,9 @@ pub(crate) fn selected(
     model: &Model,
     events: &Events,
 ) -> Result<Vec<Box<dyn Tool>>, OpenError> {
-    let disabled = config.disabled_tools();
-    let mut tools = builtin(&BuiltinOptions {
-        command_timeout: config.command_timeout(),
-    });
+    let mut tools = configured(config);
     let off = config.memory() == "off" && !matches!(selection, Selection::Named(_));
-    tools.retain(|tool| {
-        let name = tool.descriptor().name;
-        let left_out = off && name == wisp_tools::MEMORY;
-        !left_out && !disabled.iter().any(|d| d == name)
-    });
+    tools.retain(|tool| !off || tool.descriptor().name != wisp_tools::MEMORY);
     match selection {
         Selection::None => return Ok(Vec::new()),
         Selection::All if !model.tools => {
@@ -51,15 +108,27 @@ pub(crate) fn selected(
         Selection::All => {}
         Selection::Named(_) if !model.tools => return Err(OpenError::NoTools(model.name.clone())),
         Selection::Named(names) => {
-            let known: Vec<&str> = tools.iter().map(|t| t.descriptor().name).collect();
-            if let Some(name) = names.iter().find(|n| !known.contains(&n.as_str())) {
+            let known: Vec<_> = tools.iter().map(|t| t.descriptor().name).collect();
+            if let Some(name) = names.iter().find(|n| !known.iter().any(|k| k == *n)) {
                 return Err(OpenError::UnknownTool {
                     name: name.clone(),
                     tools: known.join(", "),
                 });
             }
-            tools.retain(|tool| names.iter().any(|n| n == tool.descriptor().name));
+            tools.retain(|tool| names.iter().any(|n| *n == tool.descriptor().name));
         }
     }
     Ok(tools)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_of_the_persons_own_can_have_none_of_wisps_names() {
+        let tools = builtin(&BuiltinOptions::default());
+        let names: Vec<_> = tools.iter().map(|t| t.descriptor().name).collect();
+        assert_eq!(names, wisp_config::custom::RESERVED);
+    }
 }

@@ -15,6 +15,20 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("ollama.keepAlive", "\"10m\""),
     ("ollama.think", "false"),
     ("commandMaxOutputBytes", "65536"),
+    (
+        "tools.custom",
+        r#"[{
+            "name": "commits_of",
+            "description": "List the latest commits that touch a path.",
+            "arguments": {
+                "path": {"type": "string", "description": "A file or directory of the repository"},
+                "count": {"type": "integer", "description": "How many commits", "default": 10}
+            },
+            "command": "git log --oneline -n {count} -- {path}",
+            "workingDirectory": "~",
+            "timeoutSeconds": 20
+        }]"#,
+    ),
 ];
 
 /// The settings as a Markdown table: name, what it takes, default, what it does.

@@ -18,6 +18,7 @@
 //! );
 //! ```
 
+pub mod custom;
 pub mod docs;
 pub mod edit;
 pub mod error;
@@ -29,6 +30,7 @@ pub mod setting;
 pub mod table;
 mod typed;
 
+pub use custom::CustomTool;
 pub use edit::Changed;
 pub use error::ConfigError;
 pub use load::Config;

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::custom;
+
 /// What values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -35,6 +37,8 @@ pub enum Kind {
     Patterns,
     /// An object from name to text.
     Map,
+    /// A list of tools of the person's own: see [`crate::custom`].
+    Tools,
 }
 
 /// One setting: a row of [`crate::SETTINGS`].
@@ -73,6 +77,7 @@ impl Setting {
             }
             (Kind::Texts, Value::Array(items)) => items.iter().all(Value::is_string),
             (Kind::Patterns, Value::Array(items)) => return check_patterns(items),
+            (Kind::Tools, Value::Array(rows)) => return custom::read(rows).map(|_| ()),
             (Kind::Map, Value::Object(pairs)) => pairs.values().all(Value::is_string),
             _ => false,
         };
@@ -99,6 +104,7 @@ impl Setting {
             Kind::Texts => "a list of texts".to_owned(),
             Kind::Patterns => "a list of regular expressions".to_owned(),
             Kind::Map => "an object from name to text".to_owned(),
+            Kind::Tools => "a list of tools".to_owned(),
         }
     }
 
@@ -116,7 +122,7 @@ impl Setting {
             Kind::Texts => word.split(',').map(str::trim).filter(|w| !w.is_empty()).collect(),
             // A comma is part of many patterns: several need a JSON array.
             Kind::Patterns => Value::from(vec![word]),
-            Kind::Map => json(word)?,
+            Kind::Map | Kind::Tools => json(word)?,
         };
         self.check(&value)?;
         Ok(value)

@@ -141,6 +141,12 @@ pub const SETTINGS: &[Setting] = &[
         "Built-in tools no model is given",
     ),
     row(
+        "tools.custom",
+        Kind::Tools,
+        "[]",
+        "Tools of your own: commands a model may call with arguments",
+    ),
+    row(
         "shownOutputLines",
         whole(0, 10_000),
         "20",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::custom::{self, CustomTool};
 use crate::load::Config;
 
 impl Config {
@@ -139,6 +140,14 @@ impl Config {
         self.texts("tools.disabled")
     }
 
+    /// The person's own tools.
+    pub fn custom_tools(&self) -> Vec<CustomTool> {
+        let Some(Value::Array(rows)) = self.raw("tools.custom") else {
+            return Vec::new();
+        };
+        custom::read(&rows).expect("the rows were checked when they were read")
+    }
+
     /// Lines of an output the person is shown unasked.
     pub fn shown_output_lines(&self) -> u64 {
         self.whole_or_default("shownOutputLines")
@@ -231,6 +240,7 @@ mod tests {
         assert_eq!((config.memory(), config.headroom_turns()), ("auto".to_owned(), 8));
         assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
         assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
+        assert_eq!(config.custom_tools(), []);
         assert_eq!(config.theme(), "auto");
         assert!(config.keys().is_empty() && config.notifications());
     }

@@ -10,6 +10,8 @@
 //! (a missing string is empty, a missing list too, a missing boolean is false, `"5"` is 5); anything else is
 //! answered with the schema.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 /// The JSON type of a parameter.
@@ -19,6 +21,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Integer,
+    /// A number.
+    Number,
     /// `true` or `false`.
     Boolean,
     /// A list of strings.
@@ -31,6 +35,7 @@ impl Kind {
         match self {
             Self::Text => "string",
             Self::Integer => "integer",
+            Self::Number => "number",
             Self::Boolean => "boolean",
             Self::Texts => "array",
         }
@@ -42,22 +47,24 @@ impl Kind {
             Self::Text => Some(json!("")),
             Self::Texts => Some(json!([])),
             Self::Boolean => Some(json!(false)),
-            Self::Integer => None,
+            Self::Integer | Self::Number => None,
         }
     }
 }
 
 /// One parameter of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name on the wire.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its type.
     pub kind: Kind,
     /// Whether a call must give it.
     pub required: bool,
     /// One line for the model: meaning, form, default.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
+    /// The texts it may be; empty for any.
+    pub one_of: Cow<'static, [String]>,
 }
 
 impl Parameter {
@@ -65,6 +72,9 @@ impl Parameter {
         let mut schema = json!({"type": self.kind.name(), "description": self.description});
         if self.kind == Kind::Texts {
             schema["items"] = json!({"type": "string"});
+        }
+        if !self.one_of.is_empty() {
+            schema["enum"] = json!(self.one_of);
         }
         schema
     }
@@ -74,9 +84,13 @@ impl Parameter {
 pub fn schema(parameters: &[Parameter]) -> Value {
     let properties: Map<String, Value> = parameters
         .iter()
-        .map(|p| (p.name.to_owned(), p.schema()))
+        .map(|p| (p.name.to_string(), p.schema()))
         .collect();
-    let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
+    let required: Vec<&str> = parameters
+        .iter()
+        .filter(|p| p.required)
+        .map(|p| &*p.name)
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -241,10 +255,11 @@ macro_rules! arguments {
         impl $crate::arguments::Arguments for $type {
             const PARAMETERS: &'static [$crate::arguments::Parameter] = &[$(
                 $crate::arguments::Parameter {
-                    name: $name,
+                    name: ::std::borrow::Cow::Borrowed($name),
                     kind: <$kind as $crate::arguments::ParameterType>::KIND,
                     required: <$kind as $crate::arguments::ParameterType>::REQUIRED,
-                    description: $text,
+                    description: ::std::borrow::Cow::Borrowed($text),
+                    one_of: ::std::borrow::Cow::Borrowed(&[]),
                 },
             )*];
 

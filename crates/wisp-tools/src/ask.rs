@@ -27,11 +27,11 @@ pub struct Ask;
 impl Tool for Ask {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "ask",
-            description: "Asks the person one question and waits for the answer.",
-            parameters: AskArguments::PARAMETERS,
+            name: "ask".into(),
+            description: "Asks the person one question and waits for the answer.".into(),
+            parameters: AskArguments::PARAMETERS.into(),
             limits: "waits as long as an approval does (approval.timeoutSeconds); nine choices".to_owned(),
-            example: "Set up the project, and ask me which licence I want.",
+            example: "Set up the project, and ask me which licence I want.".into(),
             reads_only: true,
         }
     }

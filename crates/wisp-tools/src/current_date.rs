@@ -22,11 +22,11 @@ pub struct CurrentDate;
 impl Tool for CurrentDate {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "current_date",
-            description: "The current date and time.",
-            parameters: CurrentDateArguments::PARAMETERS,
+            name: "current_date".into(),
+            description: "The current date and time.".into(),
+            parameters: CurrentDateArguments::PARAMETERS.into(),
             limits: "none".to_owned(),
-            example: "What day is it in Tokyo?",
+            example: "What day is it in Tokyo?".into(),
             reads_only: true,
         }
     }

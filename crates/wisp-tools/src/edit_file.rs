@@ -35,12 +35,12 @@ pub struct EditFile;
 impl Tool for EditFile {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "edit_file",
-            description: "Write, append to, or replace one place in a text file.",
-            parameters: EditFileArguments::PARAMETERS,
+            name: "edit_file".into(),
+            description: "Write, append to, or replace one place in a text file.".into(),
+            parameters: EditFileArguments::PARAMETERS.into(),
             limits: "replace edits files up to 1 MiB; the file's mode, line endings, byte order mark and links stay"
                 .to_owned(),
-            example: "In config.toml change the port to 8080.",
+            example: "In config.toml change the port to 8080.".into(),
             reads_only: false,
         }
     }

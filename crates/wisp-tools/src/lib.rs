@@ -19,6 +19,7 @@ pub mod ask;
 pub mod behind;
 mod call;
 pub mod current_date;
+pub mod custom;
 pub mod edit_file;
 pub mod files;
 mod gate;

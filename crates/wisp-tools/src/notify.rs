@@ -36,11 +36,11 @@ pub struct Notify {
 impl Tool for Notify {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "notify",
-            description: "Shows the person a desktop notification.",
-            parameters: NotifyArguments::PARAMETERS,
+            name: "notify".into(),
+            description: "Shows the person a desktop notification.".into(),
+            parameters: NotifyArguments::PARAMETERS.into(),
             limits: format!("{A_MINUTE} a minute; title {TITLE} characters, message {MESSAGE}"),
-            example: "Run the slow tests and notify me when they are done.",
+            example: "Run the slow tests and notify me when they are done.".into(),
             reads_only: false,
         }
     }

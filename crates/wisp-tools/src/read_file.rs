@@ -25,11 +25,11 @@ pub struct ReadFile;
 impl Tool for ReadFile {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "read_file",
-            description: "Read lines of a text file, numbered. The last line says how to read on.",
-            parameters: ReadFileArguments::PARAMETERS,
+            name: "read_file".into(),
+            description: "Read lines of a text file, numbered. The last line says how to read on.".into(),
+            parameters: ReadFileArguments::PARAMETERS.into(),
             limits: "a page is at most the tool-output budget; regular UTF-8 files only".to_owned(),
-            example: "Read README.md and tell me how to build this.",
+            example: "Read README.md and tell me how to build this.".into(),
             reads_only: true,
         }
     }

@@ -1,6 +1,7 @@
 //! `run_command`: one line for `/bin/sh`, decided, run confined to its own process group, its output kept whole.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
@@ -29,11 +30,11 @@ pub struct RunCommand {
 impl Tool for RunCommand {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "run_command",
-            description: "Run a shell command; returns its exit status, stdout and stderr.",
-            parameters: RunCommandArguments::PARAMETERS,
+            name: "run_command".into(),
+            description: "Run a shell command; returns its exit status, stdout and stderr.".into(),
+            parameters: RunCommandArguments::PARAMETERS.into(),
             limits: self.limits.clone(),
-            example: "Run the tests and tell me what fails.",
+            example: "Run the tests and tell me what fails.".into(),
             reads_only: false,
         }
     }
@@ -47,16 +48,29 @@ impl Tool for RunCommand {
             if arguments.command.trim().is_empty() {
                 return Returned::error("command is empty: give a shell line");
             }
-            command(&arguments, call).await
+            let wanted = Wanted {
+                line: &arguments.command,
+                directory: arguments.working_directory.as_deref(),
+                timeout: None,
+            };
+            run_line(wanted, call).await
         })
     }
 }
 
-async fn command(arguments: &RunCommandArguments, call: &mut Call<'_>) -> Returned {
-    let named = arguments
-        .working_directory
-        .as_deref()
-        .filter(|d| !d.trim().is_empty());
+/// A line to run.
+pub(crate) struct Wanted<'a> {
+    /// For `/bin/sh -c`.
+    pub line: &'a str,
+    /// Where; the conversation's directory when it is not named.
+    pub directory: Option<&'a str>,
+    /// How long it may run; unset as long as any command.
+    pub timeout: Option<Duration>,
+}
+
+/// Decides about a line and runs it: policy, risk, the person, the runner, the record.
+pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returned {
+    let named = wanted.directory.filter(|d| !d.trim().is_empty());
     let directory = named.map_or_else(|| call.services.directory.clone(), |d| call.services.path(d));
     if !directory.is_dir() {
         return Returned::error(format!(
@@ -64,12 +78,13 @@ async fn command(arguments: &RunCommandArguments, call: &mut Call<'_>) -> Return
             directory.display()
         ));
     }
-    let line = arguments.command.as_str();
+    let line = wanted.line;
     if let Err(refusal) = call.clear_command(line, &directory).await {
         return refusal;
     }
     call.scene.person.doing(&format!("running {line}"));
-    let spec = spec(line, directory, call.services, call.scene);
+    let mut spec = spec(line, directory, call.services, call.scene);
+    spec.timeout = wanted.timeout.or(spec.timeout);
     match wisp_exec::run(spec).await {
         Ok(outcome) => {
             // The command has run; its result arrives even when this record cannot be written.

@@ -3,6 +3,7 @@
 //! A tool never throws: whatever goes wrong is text for the model, beginning `error: `. It never bounds its own
 //! result either, unless it pages: the registry keeps the whole and shows what fits.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -19,15 +20,15 @@ pub type Running<'a> = Pin<Box<dyn Future<Output = Returned> + Send + 'a>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descriptor {
     /// Its name: lower-case letters and `_`, no other tool's name within it.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does, in one line for the model.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// What it is called with.
-    pub parameters: &'static [Parameter],
+    pub parameters: Cow<'static, [Parameter]>,
     /// Its limits under the options in force, for people.
     pub limits: String,
     /// A prompt that makes a model use it, for people.
-    pub example: &'static str,
+    pub example: Cow<'static, str>,
     /// Whether it only reads, so that calling it again is harmless.
     pub reads_only: bool,
 }
@@ -40,7 +41,7 @@ impl Descriptor {
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": schema(self.parameters),
+                "parameters": schema(&self.parameters),
             }
         })
     }
@@ -53,7 +54,7 @@ impl Descriptor {
         if !self.parameters.is_empty() {
             text.push_str("| argument | type | needed | meaning |\n| --- | --- | --- | --- |\n");
         }
-        for p in self.parameters {
+        for p in self.parameters.iter() {
             let needed = if p.required { "yes" } else { "no" };
             let row = format!(
                 "| `{}` | {} | {needed} | {} |\n",

@@ -212,7 +212,7 @@ fn all_definitions_together_are_small_and_no_name_lies_in_another() {
         );
         for other in rows.iter().filter(|o| o.name != one.name) {
             assert!(
-                !other.name.contains(one.name),
+                !other.name.contains(&*one.name),
                 "{} lies in {}",
                 one.name,
                 other.name

@@ -34,11 +34,11 @@ pub struct Inspect;
 impl Tool for Inspect {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "inspect",
-            description: "Shows wisp's own settings, state, approvals and record of what was done.",
-            parameters: InspectArguments::PARAMETERS,
+            name: "inspect".into(),
+            description: "Shows wisp's own settings, state, approvals and record of what was done.".into(),
+            parameters: InspectArguments::PARAMETERS.into(),
             limits: "at most 100 events a call; secrets are never shown".to_owned(),
-            example: "Which commands did you run in the last turn, and how did each end?",
+            example: "Which commands did you run in the last turn, and how did each end?".into(),
             reads_only: true,
         }
     }

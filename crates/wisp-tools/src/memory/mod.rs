@@ -38,14 +38,15 @@ pub struct Memory;
 impl Tool for Memory {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: crate::MEMORY,
-            description: "Reads back what was held back or is no longer shown, without running anything.",
-            parameters: MemoryArguments::PARAMETERS,
+            name: crate::MEMORY.into(),
+            description: "Reads back what was held back or is no longer shown, without running anything."
+                .into(),
+            parameters: MemoryArguments::PARAMETERS.into(),
             limits: format!(
                 "a page is at most the tool-output budget; condense asks the model at most {} times and once more to combine",
                 wisp_output::chunks::MOST
             ),
-            example: "Show me every line of that build that mentions gauge.",
+            example: "Show me every line of that build that mentions gauge.".into(),
             reads_only: true,
         }
     }

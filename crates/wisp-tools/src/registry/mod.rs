@@ -126,8 +126,8 @@ impl Registry {
     }
 
     /// The names of the tools that are offered.
-    pub fn names(&self) -> Vec<&'static str> {
-        self.descriptors().iter().map(|d| d.name).collect()
+    pub fn names(&self) -> Vec<String> {
+        self.descriptors().iter().map(|d| d.name.to_string()).collect()
     }
 
     /// The definitions as they are sent: a JSON array, the same bytes each time.
@@ -383,7 +383,7 @@ struct Taken {
 }
 
 /// The answer to a call of a tool that does not exist.
-fn unknown(tool: &str, names: &[&str]) -> Returned {
+fn unknown(tool: &str, names: &[String]) -> Returned {
     let list = if names.is_empty() {
         "there are none".to_owned()
     } else {

@@ -49,11 +49,11 @@ const TOPICS: &[(&str, Reading)] = &[
 impl Tool for SystemInfo {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "system_info",
-            description: "Tells about this machine: ports, disks, processes, memory, network.",
-            parameters: SystemInfoArguments::PARAMETERS,
+            name: "system_info".into(),
+            description: "Tells about this machine: ports, disks, processes, memory, network.".into(),
+            parameters: SystemInfoArguments::PARAMETERS.into(),
             limits: "15 rows a table; folders are measured for at most 5 s".to_owned(),
-            example: "What is listening on port 8080?",
+            example: "What is listening on port 8080?".into(),
             reads_only: true,
         }
     }

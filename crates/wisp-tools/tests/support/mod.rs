@@ -45,11 +45,11 @@ pub struct Print;
 impl Tool for Print {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            name: "print",
-            description: "Prints.",
-            parameters: &[],
+            name: "print".into(),
+            description: "Prints.".into(),
+            parameters: (&[]).into(),
             limits: String::new(),
-            example: "",
+            example: "".into(),
             reads_only: true,
         }
     }

@@ -2,26 +2,20 @@
 
 use std::process::ExitCode;
 
+use wisp_agent::offer::configured;
 use wisp_config::Config;
 use wisp_host::Env;
-use wisp_tools::{BuiltinOptions, Descriptor, builtin};
+use wisp_tools::Descriptor;
 
 use super::paths;
 use crate::args::Tools;
 use crate::screen::Screen;
 
-/// Prints the tools that are not disabled.
+/// Prints the tools that are not disabled, the person's own last.
 pub fn run(args: &Tools, env: Env) -> anyhow::Result<ExitCode> {
     let config = Config::load(&paths(&env)?.config())?;
-    let disabled = config.disabled_tools();
-    let tools = builtin(&BuiltinOptions {
-        command_timeout: config.command_timeout(),
-    });
-    let rows: Vec<Descriptor> = tools
-        .iter()
-        .map(|t| t.descriptor())
-        .filter(|d| !disabled.iter().any(|n| n == d.name))
-        .collect();
+    let tools = configured(&config);
+    let rows: Vec<Descriptor> = tools.iter().map(|t| t.descriptor()).collect();
     let mut screen = Screen::new(env, &config.theme());
     if args.json {
         let definitions: Vec<_> = rows.iter().map(Descriptor::definition).collect();
