@@ -146,6 +146,15 @@ fn a_line_longer_than_memory_should_hold_comes_in_pieces_with_its_number() {
     assert!(pieces > 5 && second == "漢".repeat(1_000_000));
 }
 
+#[test]
+fn what_overwrites_a_line_is_in_the_colour_that_was_on() {
+    let whole = |raw: &[u8]| clean::line(raw, View::Colour).into_owned();
+    for raw in ["\r\x1b[31m \r漢", "\x1b[31ma\r漢", "a\r\x1b[31m\x1b[2K漢"] {
+        assert_eq!(whole(raw.as_bytes()), "\x1b[31m漢\x1b[0m", "{raw:?}");
+    }
+    assert_eq!(whole(b"\x1b[31ma\x1b[0m\rb"), "b");
+}
+
 proptest! {
     #![proptest_config(support::cases(256))]
 

@@ -226,6 +226,14 @@ fn a_search_steps_both_ways_through_the_whole() {
     assert!(pages.content().bytes() > 3 << 20, "further than one step back");
 }
 
+#[test]
+fn a_last_line_that_shows_nothing_is_a_line_for_the_filter() {
+    assert_eq!(hits(b"\r", "^$"), [1]);
+    assert_eq!(hits(b"a\n\r", "^$"), [2]);
+    assert_eq!(hits(b"a\n\x1b[0m", "^"), [1, 2]);
+    assert_eq!(hits(b"a\n", "^$"), [0; 0]);
+}
+
 proptest! {
     #![proptest_config(support::cases(24))]
 

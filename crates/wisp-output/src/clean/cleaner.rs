@@ -10,6 +10,9 @@ const STRING_LIMIT: usize = 1 << 20;
 /// The longest CSI sequence that is dropped.
 const CSI_LIMIT: usize = 256;
 
+/// The most of colour sequences that a line written again begins with, in bytes; the latest ones count.
+const PEN_LIMIT: usize = 256;
+
 /// Where in an escape sequence the line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -34,8 +37,8 @@ pub struct Cleaner {
     /// The sequence being read: dropped when it ends, shown when it never does.
     sequence: String,
     out: String,
-    /// Colour that arrived after a carriage return and holds for what overwrites the line.
-    waiting: String,
+    /// The colour sequences in force: what is written next, also over the line, is written in them.
+    pen: String,
     /// Where the last colour sequence in `out` ends: backspaces stop there.
     colour_end: usize,
     colour_on: bool,
@@ -55,7 +58,7 @@ impl Cleaner {
             state: State::Text,
             sequence: String::new(),
             out: String::new(),
-            waiting: String::new(),
+            pen: String::new(),
             colour_end: 0,
             colour_on: false,
             returned: false,
@@ -147,17 +150,13 @@ impl Cleaner {
         if matches!(self.state, State::String | State::StringEscape) {
             self.show_sequence();
         }
-        if !self.returned {
-            let waiting = std::mem::take(&mut self.waiting);
-            self.out.push_str(&waiting);
-        }
         if self.colour_on {
             self.out.push_str("\x1b[0m");
         }
         let done = std::mem::take(&mut self.out);
+        self.pen.clear();
         self.restart();
         self.sequence.clear();
-        self.waiting.clear();
         (self.state, self.colour_on) = (State::Text, false);
         done
     }
@@ -195,9 +194,6 @@ impl Cleaner {
     fn put(&mut self, ch: char) {
         if self.returned {
             self.restart();
-            let waiting = std::mem::take(&mut self.waiting);
-            self.out.push_str(&waiting);
-            self.colour_end = self.out.len();
         }
         while self.back > 0 {
             self.back -= 1;
@@ -208,10 +204,11 @@ impl Cleaner {
         glyph::show(ch, &mut self.out);
     }
 
-    /// Forgets the line's text: it is being written again.
+    /// Forgets the line's text: it is being written again, in the colour in force.
     fn restart(&mut self) {
         self.out.clear();
-        (self.colour_end, self.back, self.returned) = (0, 0, false);
+        self.out.push_str(&self.pen);
+        (self.colour_end, self.back, self.returned) = (self.out.len(), 0, false);
     }
 
     fn escape(&mut self, ch: char) {
@@ -271,18 +268,17 @@ impl Cleaner {
             return;
         }
         self.colour_on = !parameters.bytes().all(|b| b == b'0' || b == b';');
-        let place = if self.returned {
-            &mut self.waiting
-        } else {
-            &mut self.out
-        };
-        if place.len() > STRING_LIMIT {
-            place.clear();
+        let sequence = format!("\x1b[{parameters}m");
+        if !self.colour_on || self.pen.len() + sequence.len() > PEN_LIMIT {
+            self.pen.clear();
         }
-        place.push_str("\x1b[");
-        place.push_str(parameters);
-        place.push('m');
-        self.colour_end = self.out.len();
+        if self.colour_on {
+            self.pen.push_str(&sequence);
+        }
+        if !self.returned {
+            self.out.push_str(&sequence);
+            self.colour_end = self.out.len();
+        }
     }
 
     fn string(&mut self, ch: char) {

@@ -199,9 +199,16 @@ impl<'a> Matches<'a> {
         if !self.matcher.by_block {
             return self.search_lines(block, self.at, self.line);
         }
-        match std::str::from_utf8(block) {
-            Ok(text) if clean::is_plain_text(text) => self.search_view(text, block),
-            _ => self.search_view(&clean::text(block, View::Plain), block),
+        // A last line without a newline may show nothing, and then has no place of its own in the view.
+        let ended = memrchr(b'\n', block).map_or(0, |newline| newline + 1);
+        let (whole, rest) = block.split_at(ended);
+        match std::str::from_utf8(whole) {
+            Ok(text) if clean::is_plain_text(text) => self.search_view(text, whole),
+            _ => self.search_view(&clean::text(whole, View::Plain), whole),
+        }
+        if !rest.is_empty() {
+            let lines = memchr_iter(b'\n', whole).count() as u64;
+            self.search_lines(rest, self.at + ended as u64, self.line + lines);
         }
     }
 
