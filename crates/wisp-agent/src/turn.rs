@@ -195,7 +195,10 @@ impl Conversation {
             outcome,
             input_tokens: progress.input_tokens,
             output_tokens: progress.output_tokens,
-            ran: progress.receipt.line(&progress.reply, &names.iter().map(String::as_str).collect::<Vec<_>>()),
+            ran: progress.receipt.line(
+                &progress.reply,
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            ),
             cited: cited::missing(&progress.reply, last),
         }
     }
