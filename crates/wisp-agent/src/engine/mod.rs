@@ -5,11 +5,10 @@
 
 pub mod consent;
 pub mod desk;
+mod hearing;
 mod lines;
 mod side;
 mod start;
-
-use std::collections::VecDeque;
 
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -25,6 +24,7 @@ use crate::turn::Turn;
 use crate::{git, slash, typed};
 
 use desk::Desk;
+use hearing::Hearing;
 use side::Side;
 
 /// A running engine, as its face holds it.
@@ -39,10 +39,7 @@ pub struct Handle {
 /// The engine of one conversation.
 pub struct Engine {
     conversation: Conversation,
-    commands: mpsc::UnboundedReceiver<Command>,
-    waiting: VecDeque<Command>,
-    desk: Desk,
-    side: Side,
+    hearing: Hearing,
 }
 
 /// Whether the conversation goes on.
@@ -101,30 +98,21 @@ pub async fn start_with(
 /// Opens the conversation with the face at hand, then runs it.
 async fn open_and_run(
     ground: Ground,
-    mut commands: mpsc::UnboundedReceiver<Command>,
+    commands: mpsc::UnboundedReceiver<Command>,
     events: Events,
     launch: Launch,
 ) {
-    let mut desk = Desk::new(events.clone(), ground.config.approval_timeout());
-    let mut waiting = VecDeque::new();
-    let (cancel, _) = stopper();
+    let desk = Desk::new(events.clone(), ground.config.approval_timeout());
     let person = desk.person(Doing::new(events.clone()));
+    let mut hearing = Hearing::new(commands, desk);
+    let (cancel, _) = stopper();
     let work = start::start(ground, &events, Some(&person));
-    let mut around = Around {
-        commands: &mut commands,
-        waiting: &mut waiting,
-        desk: &mut desk,
-        side: None,
-        cancel: &cancel,
-    };
-    match around.run(work).await {
+    match hearing.during(&cancel, work).await {
         Ok(conversation) => {
             if launch.banner {
                 start::banner(&conversation);
             }
-            let mut engine = Engine::new(conversation, commands);
-            engine.waiting = waiting;
-            Box::pin(engine.run()).await;
+            Box::pin(Engine::hearing(conversation, hearing).run()).await;
         }
         Err(error) => {
             let hint = error
@@ -141,18 +129,19 @@ async fn open_and_run(
 impl Engine {
     /// An engine for an open conversation.
     pub fn new(conversation: Conversation, commands: mpsc::UnboundedReceiver<Command>) -> Self {
-        let side = Side::of(&conversation);
         let desk = Desk::new(
             conversation.events.clone(),
             conversation.config.approval_timeout(),
         );
+        Self::hearing(conversation, Hearing::new(commands, desk))
+    }
+
+    fn hearing(conversation: Conversation, mut hearing: Hearing) -> Self {
+        hearing.side = Some(Side::of(&conversation));
         lines::follow(&conversation);
         Self {
             conversation,
-            commands,
-            waiting: VecDeque::new(),
-            desk,
-            side,
+            hearing,
         }
     }
 
@@ -181,11 +170,7 @@ impl Engine {
     /// The next line or command that is not answered on the side. Nothing else makes the face ask for another line.
     async fn next(&mut self) -> Option<Command> {
         loop {
-            let waiting = self.waiting.pop_front();
-            let command = match waiting {
-                Some(command) => command,
-                None => self.commands.recv().await?,
-            };
+            let command = self.hearing.next().await?;
             match command {
                 Command::Message { .. } | Command::Quit => return Some(command),
                 Command::Hello {
@@ -193,25 +178,25 @@ impl Engine {
                     client,
                     version,
                 } => {
-                    self.desk.hello(&effects);
+                    self.hearing.desk.hello(&effects);
                     let details = json!({"effects": effects, "client": client, "version": version});
                     let event = wisp_audit::Event::new(Kind::HostHello, details);
                     // The face is answered whether or not its greeting can be recorded.
                     let _ = self.conversation.audit.append(event);
                 }
-                Command::Context { turn } => self.side.tell(self.conversation.context(turn)),
-                side => {
-                    self.side.refresh(&self.conversation);
-                    self.side.answer(&side, &mut self.desk);
+                Command::Context { turn } => {
+                    let view = self.conversation.context(turn);
+                    self.hearing.tell(view);
                 }
+                asked => self.hearing.aside(&asked),
             }
         }
     }
 
     /// Between turns, when nobody waits: room is made for the next turn, and what has changed is saved.
     fn rest(&mut self) {
-        self.side.free();
-        if self.waiting.is_empty() && self.commands.is_empty() {
+        self.hearing.free();
+        if self.hearing.is_quiet() {
             self.conversation.condense_idle();
         }
         self.conversation.save();
@@ -245,10 +230,10 @@ impl Engine {
     }
 
     async fn turn(&mut self, prompt: &str) {
-        self.side.busy(&self.conversation);
+        self.hearing.busy(&self.conversation);
         let (cancel, stop) = stopper();
         let doing = Doing::new(self.events().clone());
-        let person = self.desk.person(doing.clone());
+        let person = self.hearing.desk.person(doing.clone());
         let turn = Turn {
             doing,
             person: &person,
@@ -256,47 +241,26 @@ impl Engine {
             stop,
         };
         let work = self.conversation.turn(prompt, &turn);
-        let mut around = Around {
-            commands: &mut self.commands,
-            waiting: &mut self.waiting,
-            desk: &mut self.desk,
-            side: Some(&self.side),
-            cancel: &cancel,
-        };
-        around.run(work).await;
+        self.hearing.during(&cancel, work).await;
     }
 
     async fn typed(&mut self, line: String) {
-        self.side.busy(&self.conversation);
+        self.hearing.busy(&self.conversation);
         let (cancel, _) = stopper();
         let doing = Doing::new(self.events().clone());
-        let person = self.desk.person(doing.clone());
+        let person = self.hearing.desk.person(doing.clone());
         let work = typed::run(&mut self.conversation, &line, &person, &doing, &cancel);
-        let mut around = Around {
-            commands: &mut self.commands,
-            waiting: &mut self.waiting,
-            desk: &mut self.desk,
-            side: Some(&self.side),
-            cancel: &cancel,
-        };
-        around.run(work).await;
+        self.hearing.during(&cancel, work).await;
     }
 
     async fn slash(&mut self, called: slash::Called) -> Next {
-        self.side.busy(&self.conversation);
+        self.hearing.busy(&self.conversation);
         let (cancel, _) = stopper();
         let doing = Doing::new(self.events().clone());
-        let person = self.desk.person(doing);
+        let person = self.hearing.desk.person(doing);
         let scene = slash::Scene { person: &person };
         let work = slash::run(&mut self.conversation, called, &scene);
-        let mut around = Around {
-            commands: &mut self.commands,
-            waiting: &mut self.waiting,
-            desk: &mut self.desk,
-            side: Some(&self.side),
-            cancel: &cancel,
-        };
-        around.run(work).await
+        self.hearing.during(&cancel, work).await
     }
 
     fn status(&self) -> Status {
@@ -317,55 +281,4 @@ impl Engine {
 fn stopper() -> (Cancel, CancellationToken) {
     let stop = CancellationToken::new();
     (Cancel::on(stop.clone()), stop)
-}
-
-/// What is heard while a piece of work runs.
-struct Around<'a> {
-    commands: &'a mut mpsc::UnboundedReceiver<Command>,
-    waiting: &'a mut VecDeque<Command>,
-    desk: &'a mut Desk,
-    side: Option<&'a Side>,
-    cancel: &'a Cancel,
-}
-
-impl Around<'_> {
-    /// Runs `work` to its end and answers the face meanwhile. A face that is gone stops the work.
-    async fn run<T>(&mut self, work: impl Future<Output = T>) -> T {
-        tokio::pin!(work);
-        let mut gone = false;
-        loop {
-            tokio::select! {
-                done = &mut work => {
-                    self.desk.withdraw_all();
-                    return done;
-                }
-                asked = self.desk.asked() => self.desk.open(asked),
-                command = self.commands.recv(), if !gone => {
-                    gone = command.is_none();
-                    self.hear(command.unwrap_or(Command::Quit));
-                }
-            }
-        }
-    }
-
-    fn hear(&mut self, command: Command) {
-        match command {
-            Command::Interrupt => {
-                self.cancel.press();
-                self.desk.withdraw_all();
-            }
-            Command::Quit => {
-                self.cancel.press();
-                self.desk.withdraw_all();
-                self.waiting.push_back(Command::Quit);
-            }
-            Command::Message { .. } | Command::Hello { .. } => self.waiting.push_back(command),
-            Command::Answer { .. } | Command::Choose { .. } => self.desk.answer(&command),
-            asked => {
-                if let Some(side) = self.side {
-                    side.answer(&asked, self.desk);
-                }
-            }
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use wisp_output::{Store, store::Shelf};
+use wisp_output::store::Shelf;
 
 use super::desk::Desk;
 use crate::conversation::Conversation;
@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// The little that is needed to answer on the side, refreshed between turns.
 pub struct Side {
     events: Events,
-    store: Option<Store>,
     shelf: Shelf,
     client: wisp_ollama::Client,
     models: Arc<Mutex<Vec<String>>>,
@@ -32,22 +31,12 @@ pub struct Side {
 impl Side {
     /// What `conversation` has.
     pub fn of(conversation: &Conversation) -> Self {
-        let mut side = Self {
+        Self {
             events: conversation.events.clone(),
-            store: None,
             shelf: Shelf::new(conversation.paths.home()),
             client: conversation.server(),
             models: Arc::default(),
             looking: None,
-        };
-        side.refresh(conversation);
-        side
-    }
-
-    /// Takes what has changed: `/new` opens another session, `/model` another server.
-    pub fn refresh(&mut self, conversation: &Conversation) {
-        if let wisp_tools::Keep::In(store) = &conversation.registry.services().keep {
-            self.store = Some(store.clone());
         }
     }
 
@@ -77,7 +66,6 @@ impl Side {
 
     /// The conversation gets busy: what can be looked at meanwhile.
     pub fn busy(&mut self, conversation: &Conversation) {
-        self.refresh(conversation);
         self.looking = Some(Looking::at(conversation));
     }
 

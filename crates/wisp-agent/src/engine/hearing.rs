@@ -1,0 +1,114 @@
+//! What the engine hears from its face: the commands, those that wait their turn, the questions that are open, and
+//! what can be answered on the side while a piece of work has the conversation.
+
+use std::collections::VecDeque;
+
+use tokio::sync::mpsc;
+use wisp_exec::Cancel;
+
+use super::desk::Desk;
+use super::side::Side;
+use crate::conversation::Conversation;
+use crate::protocol::{Command, View};
+
+/// The face, heard between pieces of work and during them.
+pub(super) struct Hearing {
+    /// What the face asks, as it comes.
+    pub commands: mpsc::UnboundedReceiver<Command>,
+    /// Lines entered while a piece of work ran.
+    pub waiting: VecDeque<Command>,
+    /// Where questions to the person lie.
+    pub desk: Desk,
+    /// What answers without the conversation; none before it is open.
+    pub side: Option<Side>,
+}
+
+impl Hearing {
+    /// A face of which nothing was heard yet.
+    pub fn new(commands: mpsc::UnboundedReceiver<Command>, desk: Desk) -> Self {
+        Self {
+            commands,
+            waiting: VecDeque::new(),
+            desk,
+            side: None,
+        }
+    }
+
+    /// Whether the face has asked nothing that still waits.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting.is_empty() && self.commands.is_empty()
+    }
+
+    /// The next command: those that waited first. `None` when the face is gone.
+    pub async fn next(&mut self) -> Option<Command> {
+        match self.waiting.pop_front() {
+            Some(command) => Some(command),
+            None => self.commands.recv().await,
+        }
+    }
+
+    /// Runs `work` to its end and answers the face meanwhile; an interrupt presses `cancel`. A face that is gone
+    /// stops the work.
+    pub async fn during<T>(&mut self, cancel: &Cancel, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        let mut gone = false;
+        loop {
+            tokio::select! {
+                done = &mut work => {
+                    self.desk.withdraw_all();
+                    return done;
+                }
+                asked = self.desk.asked() => self.desk.open(asked),
+                command = self.commands.recv(), if !gone => {
+                    gone = command.is_none();
+                    self.hear(command.unwrap_or(Command::Quit), cancel);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, command: Command, cancel: &Cancel) {
+        match command {
+            Command::Interrupt => {
+                cancel.press();
+                self.desk.withdraw_all();
+            }
+            Command::Quit => {
+                cancel.press();
+                self.desk.withdraw_all();
+                self.waiting.push_back(Command::Quit);
+            }
+            Command::Message { .. } | Command::Hello { .. } => self.waiting.push_back(command),
+            Command::Answer { .. } | Command::Choose { .. } => self.desk.answer(&command),
+            asked => self.aside(&asked),
+        }
+    }
+
+    /// The conversation gets busy: what can be looked at meanwhile is taken.
+    pub fn busy(&mut self, conversation: &Conversation) {
+        if let Some(side) = &mut self.side {
+            side.busy(conversation);
+        }
+    }
+
+    /// It is free again.
+    pub fn free(&mut self) {
+        if let Some(side) = &mut self.side {
+            side.free();
+        }
+    }
+
+    /// Sends a view, or why there is none.
+    pub fn tell(&self, view: Result<View, String>) {
+        if let Some(side) = &self.side {
+            side.tell(view);
+        }
+    }
+
+    /// Answers what needs no conversation.
+    pub fn aside(&mut self, asked: &Command) {
+        if let Some(side) = &self.side {
+            side.answer(asked, &mut self.desk);
+        }
+    }
+}
