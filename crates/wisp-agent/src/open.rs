@@ -2,6 +2,7 @@
 //! can be wrong here is an error with what to do about it.
 
 mod parts;
+mod sweeps;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::Store;
-use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
 use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::conversation::Conversation;
@@ -373,9 +373,12 @@ fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeepe
     Ok(Gatekeeper::new(Gate::new(policy, threshold), asking))
 }
 
-/// Records how the conversation began, with what the sweep of old outputs removed.
+/// Records how the conversation began, with what the sweeps of old outputs and old records removed.
 fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>) -> Result<(), OpenError> {
-    let sweep = sweep(conversation, setup);
+    let (outputs, audit) = (
+        sweeps::outputs(conversation, setup),
+        sweeps::audit(conversation, setup),
+    );
     let mut details = json!({
         "entryPoint": setup.face,
         "directory": setup.directory.display().to_string(),
@@ -387,8 +390,11 @@ fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>
     if let Some(name) = resume {
         details["resume"] = name.into();
     }
-    if let Some(sweep) = sweep {
-        details["outputSweep"] = sweep;
+    if let Some(swept) = outputs {
+        details["outputSweep"] = swept;
+    }
+    if let Some(swept) = audit {
+        details["auditSweep"] = swept;
     }
     conversation
         .audit
@@ -402,26 +408,4 @@ fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>
         .audit
         .append(Audited::new(Kind::ModelResolved, details))?;
     Ok(())
-}
-
-/// Removes outputs of sessions that were not used for `context.outputDays` days, a bounded number a start.
-fn sweep(conversation: &Conversation, setup: &Setup) -> Option<serde_json::Value> {
-    let shelf = Shelf::new(conversation.paths.home());
-    let sweep = Sweep {
-        shelf: &shelf,
-        current: Some(conversation.audit.session().as_str()),
-        now: setup.clock.now(),
-        days: u32::try_from(conversation.config.output_days()).unwrap_or(u32::MAX),
-        time_limit: TIME_LIMIT,
-    };
-    let report = sweep.run().ok().filter(|report| !report.is_empty())?;
-    let sessions: Vec<&str> = report
-        .removed
-        .iter()
-        .map(|swept| swept.session.as_str())
-        .collect();
-    Some(json!({
-        "removed": sessions.len(), "sessions": sessions, "bytes": report.bytes(), "deferred": report.deferred,
-        "debris": report.debris,
-    }))
 }
