@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::digest::Location;
-use crate::line::{paren_place_at_start, place_at_start, quoted};
+use crate::line::{Place, paren_place_at_start, place, quoted, without_indent};
 use crate::literals::Literals;
 
 /// How serious a diagnostic is.
@@ -66,22 +66,27 @@ const LEVELS: &[(&str, Level)] = &[
 
 /// The severity at the start of the text and the message after it.
 pub(crate) fn level_at_start(text: &str) -> Option<(Level, &str)> {
-    let text = text.trim_start();
+    let text = without_indent(text);
     LEVELS
         .iter()
-        .find_map(|(name, level)| text.strip_prefix(name).map(|rest| (*level, rest.trim_start())))
+        .find_map(|(name, level)| text.strip_prefix(name).map(|rest| (*level, without_indent(rest))))
 }
 
 /// `PATH:LINE[:COL]: severity: message`.
 pub(crate) fn colon(text: &str) -> Option<Diagnostic<'_>> {
-    let (location, rest) = place_at_start(text)?;
-    let (level, message) = level_at_start(rest.strip_prefix(':')?)?;
-    Some(Diagnostic {
-        location,
+    placed(text).map(|(place, level, message)| Diagnostic {
+        location: place.location(),
         level,
         code: None,
         message,
     })
+}
+
+/// As [`colon`], without a copy of the path.
+pub(crate) fn placed(text: &str) -> Option<(Place<'_>, Level, &str)> {
+    let (place, rest) = place(text)?;
+    let (level, message) = level_at_start(rest.strip_prefix(':')?)?;
+    Some((place, level, message))
 }
 
 /// `PATH(LINE,COL): severity CODE: message`, as tsc, MSBuild, csc and Visual C++ write it.

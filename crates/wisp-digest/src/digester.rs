@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::block::{self, Block};
 use crate::clean::clean;
 use crate::closing;
 use crate::digest::Digest;
@@ -17,7 +18,7 @@ use crate::literals::Literals;
 use crate::looks;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
-use crate::stream::{self, Stream, has_words};
+use crate::stream::{self, Cues, Stream};
 use crate::templates::LogReader;
 use crate::unknown::Ends;
 
@@ -56,6 +57,12 @@ struct Work {
 struct Labelled {
     stream: Stream,
     section: Option<usize>,
+}
+
+/// Where a cleaned line ends among the bytes it lies in. That more bytes follow lets it be searched in whole steps.
+struct Place<'a> {
+    bytes: &'a [u8],
+    end: usize,
 }
 
 fn triggers() -> &'static Literals {
@@ -115,27 +122,49 @@ impl Digester {
 
     fn read_lines(&mut self, mut lines: &[u8]) {
         while !lines.is_empty() {
-            if self.lines >= limits::SAMPLE && self.work.may_skim() {
-                lines = self.skim(lines);
-            }
-            let Some(end) = memchr::memchr(b'\n', lines) else {
-                return;
-            };
-            self.lines += 1;
-            self.work.line(self.lines, &lines[..end]);
-            lines = &lines[end + 1..];
+            let (block, rest) = block::next(lines);
+            self.read_block(&block);
+            lines = rest;
         }
     }
 
-    /// Passes over the lines before the next trigger.
-    fn skim<'a>(&mut self, lines: &'a [u8]) -> &'a [u8] {
-        let found = self.work.triggers.find(lines);
+    fn read_block(&mut self, block: &Block<'_>) {
+        let mut at = 0;
+        while at < block.bytes.len() {
+            if self.lines >= limits::SAMPLE && self.work.may_skim() {
+                at = self.skim(block.bytes, at);
+            }
+            let Some(length) = memchr::memchr(b'\n', &block.bytes[at..]) else {
+                return;
+            };
+            let end = at + length;
+            self.lines += 1;
+            match block.plain(at..end) {
+                Some(text) => {
+                    let end = at + text.len();
+                    let place = Place {
+                        bytes: block.bytes,
+                        end,
+                    };
+                    self.work.read(self.lines, text, &place);
+                    self.work.report.recent.add(self.lines, text.as_bytes());
+                }
+                None => self.work.line(self.lines, &block.bytes[at..end]),
+            }
+            at = end + 1;
+        }
+    }
+
+    /// Passes over the lines before the next trigger: where the line with it begins.
+    fn skim(&mut self, lines: &[u8], from: usize) -> usize {
+        let found = self.work.triggers.find_in(lines, from..lines.len());
         let start = found.map_or(lines.len(), |at| {
-            memchr::memrchr(b'\n', &lines[..at]).map_or(0, |at| at + 1)
+            memchr::memrchr(b'\n', &lines[from..at]).map_or(from, |at| from + at + 1)
         });
-        self.lines += memchr::memchr_iter(b'\n', &lines[..start]).count() as u64;
-        self.work.report.recent.add_last_of(&lines[..start], self.lines);
-        &lines[start..]
+        let passed = &lines[from..start];
+        self.lines += memchr::memchr_iter(b'\n', passed).count() as u64;
+        self.work.report.recent.add_last_of(passed, self.lines);
+        start
     }
 
     /// The digest of everything pushed.
@@ -175,29 +204,43 @@ impl Work {
         self.busy == 0 && self.plain.is_idle() && !self.log.is_on()
     }
 
+    /// Cleans a line and reads it.
     fn line(&mut self, number: u64, raw: &[u8]) {
         let text = clean(raw);
-        let parts = prefix::split(&text);
+        let place = Place {
+            bytes: text.as_bytes(),
+            end: text.len(),
+        };
+        self.read(number, &text, &place);
+        self.report.recent.add(number, raw);
+    }
+
+    /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
+    fn read(&mut self, number: u64, text: &str, place: &Place<'_>) {
+        let parts = prefix::split(text);
         let line = Line {
             number,
             text: parts.text,
         };
-        let cues = self.triggers.bits(parts.text.as_bytes());
         let logged = self.log.line(&line, &parts, number);
-        let explained = self.show(&line, &parts, cues, logged);
-        if !explained && !logged && has_words(cues) && looks::like_failure(parts.text) {
+        if logged && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
+            return;
+        }
+        let mut cues = Cues::new(
+            self.triggers,
+            place.bytes,
+            place.end - parts.text.len()..place.end,
+        );
+        let explained = self.show(&line, &parts, &mut cues);
+        if !explained && !logged && cues.has_words() && looks::like_failure(parts.text) {
             self.report
                 .unknowns
                 .add(&line, parts.stamp.is_some() && !parts.by_runner);
         }
-        self.report.recent.add(number, raw);
     }
 
-    /// Shows the line to its stream. A log's own entries with a level are the log reader's alone.
-    fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: u64, logged: bool) -> bool {
-        if logged && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
-            return true;
-        }
+    /// Shows the line to its stream.
+    fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: &mut Cues<'_>) -> bool {
         if line.text.starts_with("##[") {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
@@ -207,7 +250,7 @@ impl Work {
         }
     }
 
-    fn show_labelled(&mut self, label: &str, line: &Line<'_>, cues: u64) -> bool {
+    fn show_labelled(&mut self, label: &str, line: &Line<'_>, cues: &mut Cues<'_>) -> bool {
         if !self.labelled.contains_key(label) {
             if self.labelled.len() >= limits::SECTIONS {
                 return self.plain.line(FORMATS, cues, line, &mut self.report);

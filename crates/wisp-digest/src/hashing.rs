@@ -43,8 +43,21 @@ impl Hasher for Folding {
         self.fold(bytes.len() as u64);
     }
 
+    fn write_u8(&mut self, value: u8) {
+        self.fold(u64::from(value));
+    }
+
     fn write_u64(&mut self, value: u64) {
         self.fold(value);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.fold(value as u64);
+    }
+
+    #[allow(clippy::cast_sign_loss, reason = "all bits are used")]
+    fn write_isize(&mut self, value: isize) {
+        self.fold(value as u64);
     }
 }
 

@@ -42,6 +42,7 @@
 
 pub mod limits;
 
+mod block;
 mod check;
 mod clean;
 mod closing;

@@ -15,7 +15,7 @@ pub(crate) struct Line<'a> {
 impl<'a> Line<'a> {
     /// The text without its indentation.
     pub(crate) fn body(&self) -> &'a str {
-        self.text.trim_start()
+        without_indent(self.text)
     }
 
     /// How many bytes of blanks lead.
@@ -42,6 +42,15 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The text without the blanks before it, of whatever kind.
+pub(crate) fn without_indent(text: &str) -> &str {
+    let blanks = text.bytes().take_while(|byte| *byte == b' ').count();
+    match text.as_bytes().get(blanks) {
+        Some(0x21..=0x7E) => &text[blanks..],
+        _ => text.trim_start(),
+    }
+}
+
 /// The longest start of `text` of at most `most` bytes that ends between characters.
 pub(crate) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
@@ -62,12 +71,13 @@ pub(crate) fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a 
 
 /// The digits at the start of `text` as a number, with what follows them.
 pub(crate) fn leading_number(text: &str) -> Option<(u64, &str)> {
-    let end = text
-        .bytes()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number = text[..end].parse().ok()?;
-    Some((number, &text[end..]))
+    let mut number = 0_u64;
+    let mut end = 0;
+    for digit in text.bytes().take_while(u8::is_ascii_digit) {
+        number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        end += 1;
+    }
+    (end > 0).then(|| (number, &text[end..]))
 }
 
 /// The number that stands directly before ` word` in a tally line, such as the 3 of `3 failed`.
@@ -112,36 +122,73 @@ pub(crate) fn quoted(text: &str) -> Option<&str> {
     Some(&rest[..end])
 }
 
+/// A place in a source file, not yet copied out of the line.
+///
+/// It hashes as the [`Location`] does that it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Place<'a> {
+    pub path: &'a str,
+    pub line: Option<u64>,
+    pub column: Option<u64>,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a location.
+    pub(crate) fn of(location: &'a Location) -> Self {
+        Self {
+            path: &location.path,
+            line: location.line,
+            column: location.column,
+        }
+    }
+
+    /// The place on its own.
+    pub(crate) fn location(&self) -> Location {
+        Location {
+            path: self.path.to_owned(),
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
 /// `PATH:LINE[:COL]` at the start of `text`, with what follows it.
 ///
 /// A path may have a drive letter; it has blanks only when it is plainly a path (`/…`, `C:\…`, `./…`).
 pub(crate) fn place_at_start(text: &str) -> Option<(Location, &str)> {
-    let from = drive_length(text);
+    place(text).map(|(place, rest)| (place.location(), rest))
+}
+
+/// As [`place_at_start`], without a copy of the path.
+pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
     let bytes = text.as_bytes();
+    let from = drive_length(text);
+    let plain = from > 0 || matches!(bytes.first(), Some(b'/' | b'.'));
+    let mut colons = false;
     let mut at = from;
-    loop {
-        at += memchr::memchr(b':', &bytes[at..])?;
-        let after = &text[at + 1..];
-        if after.starts_with(|next: char| next.is_ascii_digit()) {
-            break;
-        }
-        if after.starts_with(' ') {
+    for byte in bytes[..bytes.len().min(PATH)].iter().skip(from) {
+        if *byte == b':' {
+            match bytes.get(at + 1) {
+                Some(b'0'..=b'9') => break,
+                Some(b' ') => return None,
+                _ => colons = true,
+            }
+        } else if ODD_IN_PATH[usize::from(*byte)] && !plain {
             return None;
         }
         at += 1;
     }
+    if at == 0 || bytes.get(at) != Some(&b':') || at >= PATH {
+        return None;
+    }
     let path = &text[..at];
     let (line, rest) = leading_number(&text[at + 1..])?;
-    if !is_path(path) {
+    if colons && path.contains("://") {
         return None;
     }
     let (column, rest) = column_at_start(rest);
-    let location = Location {
-        path: path.to_owned(),
-        line: Some(line),
-        column,
-    };
-    Some((location, rest))
+    let line = Some(line);
+    Some((Place { path, line, column }, rest))
 }
 
 fn drive_length(text: &str) -> usize {
@@ -195,16 +242,33 @@ fn paren_place<'a>(path: &str, after: &'a str) -> Option<(Location, &'a str)> {
 
 fn is_path(path: &str) -> bool {
     let bytes = path.as_bytes();
-    if bytes.is_empty() || bytes.len() >= 1_024 {
+    if bytes.is_empty() || bytes.len() >= PATH {
         return false;
     }
     let plain = matches!(bytes[0], b'/' | b'.') || drive_length(path) > 0;
-    let odd = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'=');
-    (plain || !bytes.iter().any(odd)) && !path.contains("://")
+    (plain || !bytes.iter().any(|byte| ODD_IN_PATH[usize::from(*byte)])) && !path.contains("://")
 }
+
+/// A path has fewer bytes.
+const PATH: usize = 1_024;
+
+/// Bytes that a relative path does not have: blanks, quotes, an opening parenthesis, an equals sign.
+static ODD_IN_PATH: [bool; 256] = {
+    let mut odd = [false; 256];
+    let mut bytes: &[u8] = b" \t\"'`(=";
+    while let [byte, rest @ ..] = bytes {
+        odd[*byte as usize] = true;
+        bytes = rest;
+    }
+    odd
+};
 
 /// Whether the path ends in one of the extensions.
 pub(crate) fn has_extension(path: &str, extensions: &[&str]) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, end)| extensions.contains(&end))
+    let bytes = path.as_bytes();
+    let dot = bytes.iter().rposition(|byte| *byte == b'.');
+    dot.is_some_and(|dot| {
+        let end = &bytes[dot + 1..];
+        extensions.iter().any(|each| each.as_bytes() == end)
+    })
 }

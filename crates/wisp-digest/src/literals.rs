@@ -1,35 +1,85 @@
-//! Which of a few hundred literals stand in some bytes, at about a byte a cycle or two.
+//! Which of a few hundred literals stand in some bytes, at about a cycle a byte.
 //!
-//! Each literal is known by its rarest three bytes. The scan hashes every three bytes into a table of bits that
-//! fits the fastest cache; only where a bit is set, which is nearly nowhere by chance, is a literal compared.
+//! Each literal is known by the two rarest neighbouring triples of its bytes. The scan looks at every second
+//! position only, so that it meets exactly one of the two; the triple there is hashed into a table of marks, and
+//! only where a mark is set, which is nearly nowhere by chance, is a literal compared. A literal of three bytes
+//! has one triple: where the scan passes between, it is known by two of its bytes with any third.
 
-/// One literal: its bytes, the bits it stands for, where its rarest three bytes begin.
+use std::ops::Range;
+
+/// One literal: its bytes and the bits it stands for.
 #[derive(Debug)]
 struct Literal {
-    bytes: Vec<u8>,
+    /// Its first eight bytes as a number, and which bytes of that number count.
+    head: u64,
+    mask: u64,
+    /// What follows the first eight bytes.
+    rest: Box<[u8]>,
+    length: usize,
     bits: u64,
-    offset: usize,
-    triple: u32,
-    /// The next literal in the same bucket.
-    next: Option<u16>,
 }
 
 impl Literal {
-    /// The first byte is compared before all of them are: most candidates fail there.
-    fn stands_at(&self, bytes: &[u8]) -> bool {
-        bytes.first() == self.bytes.first() && bytes.starts_with(&self.bytes)
+    fn new(bytes: &[u8], bits: u64) -> Self {
+        let mut head = [0; 8];
+        let mut mask = [0; 8];
+        for ((byte, head), mask) in bytes.iter().zip(&mut head).zip(&mut mask) {
+            (*head, *mask) = (*byte, 0xFF);
+        }
+        Self {
+            head: u64::from_le_bytes(head),
+            mask: u64::from_le_bytes(mask),
+            rest: bytes.get(8..).unwrap_or_default().into(),
+            length: bytes.len(),
+            bits,
+        }
+    }
+
+    /// Whether it stands at `start` and ends before `end`.
+    fn stands_at(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        if start + self.length > end {
+            return false;
+        }
+        let eight = bytes.get(start..).map_or(0, |from| {
+            from.first_chunk()
+                .map_or_else(|| padded(from), |eight| u64::from_le_bytes(*eight))
+        });
+        (eight ^ self.head) & self.mask == 0
+            && (self.rest.is_empty() || bytes[start + 8..end].starts_with(&self.rest))
     }
 }
 
-const MARKS: usize = 1 << 14;
-const BUCKETS: usize = 4_096;
+/// Fewer than eight bytes as a number.
+fn padded(bytes: &[u8]) -> u64 {
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(eight)
+}
+
+/// A triple of bytes by which a literal is known.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    triple: u32,
+    literal: u16,
+    /// Where the triple begins, counted from the literal's first byte.
+    offset: i16,
+}
+
+const MARKS: usize = 1 << 17;
+const BUCKETS: usize = 1 << 12;
+/// Bytes the scan looks at in one step.
+const STEP: usize = 16;
+/// Bytes it may touch in one step: a triple is loaded as four bytes.
+const REACH: usize = STEP + 2;
 
 /// A set of literals, each with bits.
 #[derive(Debug)]
 pub(crate) struct Literals {
-    /// Whether some literal's rarest three bytes have this hash.
-    marks: Box<[bool; MARKS]>,
-    buckets: Vec<Option<u16>>,
+    /// Whether some entry's triple has this hash.
+    marks: Box<[u8; MARKS]>,
+    /// Where the entries of a bucket begin; they end where those of the next one begin.
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
     list: Vec<Literal>,
 }
 
@@ -37,124 +87,227 @@ impl Literals {
     /// The set. A literal has at least three bytes and at most 65,536 stand in a set; one that stands twice has
     /// the bits of both.
     pub(crate) fn new<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Self {
-        let mut set = Self {
-            marks: Box::new([false; MARKS]),
-            buckets: vec![None; BUCKETS],
-            list: Vec::new(),
-        };
-        for (text, bits) in rows {
-            match set.list.iter_mut().find(|known| known.bytes == text.as_bytes()) {
-                Some(known) => known.bits |= bits,
-                None => set.add(text.as_bytes(), bits),
-            }
+        let mut known = std::collections::BTreeMap::<&[u8], u64>::new();
+        for (text, bits) in rows.filter(|(text, _)| text.len() >= 3) {
+            *known.entry(text.as_bytes()).or_default() |= bits;
         }
+        let entries: Vec<Entry> = known
+            .keys()
+            .zip(0..=u16::MAX)
+            .flat_map(|(bytes, at)| entries(bytes, at))
+            .collect();
+        let mut set = Self {
+            marks: vec![0; MARKS]
+                .into_boxed_slice()
+                .try_into()
+                .expect("the table has as many marks as its type says"),
+            starts: vec![0; BUCKETS + 1],
+            entries: entries.clone(),
+            list: known
+                .into_iter()
+                .map(|(bytes, bits)| Literal::new(bytes, bits))
+                .collect(),
+        };
+        set.index(&entries);
         set
     }
 
-    fn add(&mut self, bytes: &[u8], bits: u64) {
-        let offset = rarest(bytes);
-        let Some((triple, at)) = bytes
-            .get(offset..offset + 3)
-            .zip(u16::try_from(self.list.len()).ok())
-        else {
-            return;
-        };
-        let triple = packed(triple);
-        let hash = hash(triple);
-        self.marks[hash] = true;
-        let bucket = &mut self.buckets[hash % BUCKETS];
-        let next = bucket.replace(at);
-        self.list.push(Literal {
-            bytes: bytes.to_vec(),
-            bits,
-            offset,
-            triple,
-            next,
-        });
+    /// Puts the entries in the order of their buckets by counting how many each has.
+    fn index(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            self.marks[hash(entry.triple)] = 1;
+            self.starts[bucket(entry.triple)] += 1;
+        }
+        let mut end = 0;
+        for start in &mut self.starts {
+            end += *start;
+            *start = end;
+        }
+        for entry in entries {
+            let start = &mut self.starts[bucket(entry.triple)];
+            *start -= 1;
+            self.entries[*start as usize] = *entry;
+        }
     }
 
-    /// The bits of all literals in the bytes.
-    pub(crate) fn bits(&self, bytes: &[u8]) -> u64 {
+    /// The bits of all literals in a part of the bytes.
+    pub(crate) fn bits_in(&self, bytes: &[u8], part: Range<usize>) -> u64 {
         let mut bits = 0;
-        self.scan(bytes, |found, _| {
-            bits |= found;
+        self.scan(bytes, part, |literal, start, end| {
+            if literal.bits & !bits != 0 && literal.stands_at(bytes, start, end) {
+                bits |= literal.bits;
+            }
             false
         });
         bits
     }
 
-    /// A position inside the first literal found.
-    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
+    /// A position inside the first literal found in a part of the bytes.
+    pub(crate) fn find_in(&self, bytes: &[u8], part: Range<usize>) -> Option<usize> {
         let mut first = None;
-        self.scan(bytes, |_, at| {
-            first = Some(at);
-            true
+        self.scan(bytes, part, |literal, start, end| {
+            let stands = literal.stands_at(bytes, start, end);
+            first = stands.then_some(start);
+            stands
         });
         first
     }
 
     /// Whether any literal stands in the bytes.
     pub(crate) fn any(&self, bytes: &[u8]) -> bool {
-        self.find(bytes).is_some()
+        self.find_in(bytes, 0..bytes.len()).is_some()
     }
 
-    /// Tells of every literal until told to stop.
-    fn scan(&self, bytes: &[u8], mut found: impl FnMut(u64, usize) -> bool) {
-        for (at, window) in bytes.windows(4).enumerate() {
-            // Four bytes are one load; the fourth is shifted out.
-            let four = window.first_chunk().map_or(0, |four| u32::from_be_bytes(*four));
-            if self.marks[hash(four >> 8)] && self.tell(bytes, at, &mut found) {
+    /// Asks of every literal that may stand somewhere, with where it would begin and the end of the part, until
+    /// told to stop.
+    fn scan(&self, bytes: &[u8], part: Range<usize>, mut ask: impl FnMut(&Literal, usize, usize) -> bool) {
+        let mut at = part.start;
+        while at + 3 <= part.end {
+            let padded;
+            let whole = bytes.get(at..).and_then(|from| from.first_chunk());
+            let window = if let Some(window) = whole {
+                window
+            } else {
+                padded = last_window(bytes, at);
+                &padded
+            };
+            if self.is_marked(window) && self.look(window, at, &part, &mut ask) {
                 return;
             }
-        }
-        if let Some(last) = bytes.len().checked_sub(3) {
-            self.tell(bytes, last, &mut found);
+            at += STEP;
         }
     }
 
-    /// Looks closely at a place. True when told to stop.
-    fn tell(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(u64, usize) -> bool) -> bool {
-        let bits = self.at(bytes, at);
-        bits != 0 && found(bits, at)
+    /// Whether a triple at one of the positions of a step is marked.
+    #[inline]
+    fn is_marked(&self, window: &[u8; REACH]) -> bool {
+        let mut marks = 0;
+        for at in 0..STEP / 2 {
+            marks |= self.marks[hash(triple(window, at * 2))];
+        }
+        marks != 0
     }
 
-    /// The bits of the literals whose rarest three bytes stand at `at`.
-    #[inline(never)]
-    fn at(&self, bytes: &[u8], at: usize) -> u64 {
-        let triple = packed(&bytes[at..at + 3]);
-        let mut next = self.buckets[hash(triple) % BUCKETS];
-        let mut bits = 0;
-        while let Some(literal) = next.map(|index| &self.list[usize::from(index)]) {
-            next = literal.next;
-            if literal.triple != triple {
-                continue;
-            }
-            let start = at.checked_sub(literal.offset);
-            if start.is_some_and(|start| literal.stands_at(&bytes[start..])) {
-                bits |= literal.bits;
+    /// Looks closely at the positions of a step. True when told to stop.
+    fn look(
+        &self,
+        window: &[u8; REACH],
+        step: usize,
+        part: &Range<usize>,
+        ask: &mut impl FnMut(&Literal, usize, usize) -> bool,
+    ) -> bool {
+        let mut marked = 0_u32;
+        for at in 0..STEP / 2 {
+            marked |= u32::from(self.marks[hash(triple(window, at * 2))]) << at;
+        }
+        while marked != 0 {
+            let at = marked.trailing_zeros() as usize * 2;
+            marked &= marked - 1;
+            let triple = triple(window, at) & 0x00FF_FFFF;
+            let bucket = bucket(triple);
+            let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
+            for entry in &self.entries[range] {
+                if entry.triple == triple
+                    && let Some(start) = (step + at).checked_add_signed(-isize::from(entry.offset))
+                    && start >= part.start
+                    && ask(&self.list[usize::from(entry.literal)], start, part.end)
+                {
+                    return true;
+                }
             }
         }
-        bits
+        false
     }
 }
 
-/// Three bytes in one number.
+/// The triple at a position of a step, under a byte more.
+#[inline]
+fn triple(window: &[u8; REACH], at: usize) -> u32 {
+    u32::from_le_bytes([window[at], window[at + 1], window[at + 2], window[at + 3]])
+}
+
+/// What is left of the bytes, filled up with zeros.
+fn last_window(bytes: &[u8], at: usize) -> [u8; REACH] {
+    let mut window = [0; REACH];
+    let left = &bytes[at..bytes.len().min(at + REACH)];
+    window[..left.len()].copy_from_slice(left);
+    window
+}
+
+/// Three bytes in one number, the first the lowest.
 fn packed(bytes: &[u8]) -> u32 {
     bytes
         .iter()
+        .rev()
         .fold(0, |packed, byte| packed << 8 | u32::from(*byte))
 }
 
-/// Three bytes to fourteen bits.
-fn hash(window: u32) -> usize {
-    (window.wrapping_mul(0x9E37_79B1) >> 18) as usize
+/// The three low bytes to sixteen bits; the highest byte is multiplied away.
+#[inline]
+fn hash(triple: u32) -> usize {
+    (triple.wrapping_mul(0x9E37_79B1 << 8) >> 15) as usize
 }
 
-/// Where the three bytes begin that are least likely to stand in a log.
+fn bucket(triple: u32) -> usize {
+    hash(triple) % BUCKETS
+}
+
+/// The triples by which a literal is known whether the scan passes at even or at odd distance.
+fn entries(bytes: &[u8], literal: u16) -> Vec<Entry> {
+    let entry = |triple, offset: usize| Entry {
+        triple,
+        literal,
+        offset: i16::try_from(offset).unwrap_or(i16::MAX),
+    };
+    if bytes.len() > 3 {
+        let offset = rarest(bytes);
+        return [offset, offset + 1]
+            .map(|at| entry(packed(&bytes[at..at + 3]), at))
+            .to_vec();
+    }
+    let before = (0..=0xFF).map(|any| Entry {
+        offset: -1,
+        ..entry(packed(&[any, bytes[0], bytes[1]]), 0)
+    });
+    before.chain([entry(packed(bytes), 0)]).collect()
+}
+
+/// Where the two neighbouring triples begin that are least likely to stand in a log.
 fn rarest(bytes: &[u8]) -> usize {
-    (0..bytes.len().saturating_sub(2))
-        .min_by_key(|at| bytes[*at..at + 3].iter().map(|byte| common(*byte)).sum::<u32>())
+    (0..bytes.len().saturating_sub(3))
+        .min_by_key(|at| frequency(&bytes[*at..at + 3]) + frequency(&bytes[at + 1..at + 4]))
         .unwrap_or(0)
+}
+
+/// Triples that stand in most logs, whatever their bytes suggest.
+const FREQUENT: [[u8; 3]; 70] = [
+    *b"ing", *b"err", *b"rro", *b"ror", *b"or:", *b"r: ", *b"war", *b"arn", *b"rni", *b"nin", *b"ng:",
+    *b"g: ", *b"the", *b"ion", *b"tio", *b"ati", *b"ent", *b"for", *b"com", *b"omp", *b"mpi", *b"pil",
+    *b"ile", *b"bui", *b"uil", *b"ild", *b"tes", *b"est", *b"ass", *b"pas", *b"fai", *b"ail", *b"led",
+    *b"src", *b"rc/", *b"und", *b"nde", *b"def", *b"ter", *b"ers", *b"ver", *b"ble", *b"inc", *b"ncl",
+    *b"clu", *b"lud", *b"ude", *b"fun", *b"unc", *b"nct", *b"cti", *b"sys", *b"sub", *b"lib", *b"obj",
+    *b"tar", *b"con", *b"res", *b"sed", *b"Com", *b"e: ", *b"s: ", *b"-> ", *b"is ", *b" in", *b"in ",
+    *b"ed ", *b"d: ", *b"/te", *b" --",
+];
+
+/// The same as numbers, which are compared many at a time.
+static FREQUENT_PACKED: [u32; FREQUENT.len()] = {
+    let mut packed = [0; FREQUENT.len()];
+    let mut at = 0;
+    while at < packed.len() {
+        let [first, second, third] = FREQUENT[at];
+        packed[at] = u32::from_le_bytes([first, second, third, 0]);
+        at += 1;
+    }
+    packed
+};
+
+/// How often a triple stands in logs, roughly, for comparison.
+fn frequency(triple: &[u8]) -> u32 {
+    let bytes = triple.iter().map(|byte| common(*byte)).sum::<u32>();
+    let same = triple.iter().all(|byte| *byte == triple[0]);
+    let frequent = same || FREQUENT_PACKED.contains(&packed(triple));
+    bytes + if frequent { 300 } else { 0 }
 }
 
 /// How common a byte is in logs, roughly, in parts of a thousand.
@@ -172,11 +325,19 @@ fn common(byte: u8) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use proptest::prelude::*;
 
     use super::Literals;
     use crate::formats::FORMATS;
     use crate::looks;
+
+    /// The set of all formats, made once.
+    fn all() -> &'static Literals {
+        static ALL: OnceLock<Literals> = OnceLock::new();
+        ALL.get_or_init(|| Literals::new(rows().into_iter()))
+    }
 
     fn rows() -> Vec<(&'static str, u64)> {
         let formats = FORMATS
@@ -188,9 +349,31 @@ mod tests {
             .collect()
     }
 
+    fn bits(set: &Literals, bytes: &[u8]) -> u64 {
+        set.bits_in(bytes, 0..bytes.len())
+    }
+
     #[test]
     fn every_literal_has_three_bytes() {
         assert_eq!(rows().iter().find(|(text, _)| text.len() < 3), None);
+    }
+
+    #[test]
+    fn a_literal_of_three_bytes_is_found_at_even_and_odd_places_and_at_the_ends() {
+        let set = Literals::new([("##[", 1), ("E: ", 2), ("FAIL", 4)].into_iter());
+        for (text, expected) in [
+            ("##[", 1),
+            ("x##[", 1),
+            ("xx##[", 1),
+            ("xE: ", 2),
+            ("E: ", 2),
+            ("E:", 0),
+            ("#E: ##[FAIL", 7),
+            ("aFAIL", 4),
+            ("aaFAI", 0),
+        ] {
+            assert_eq!(bits(&set, text.as_bytes()), expected, "{text}");
+        }
     }
 
     proptest! {
@@ -202,9 +385,27 @@ mod tests {
             let parts: Vec<String> = picks.iter().map(|(at, between)| format!("{between}{}", rows[at % rows.len()].0)).collect();
             let text = parts.concat();
             let plain = rows.iter().filter(|(literal, _)| text.contains(literal)).fold(0, |bits, (_, each)| bits | each);
-            let set = Literals::new(rows.iter().copied());
-            prop_assert_eq!(set.bits(text.as_bytes()), plain);
+            let set = all();
+            prop_assert_eq!(bits(set, text.as_bytes()), plain);
             prop_assert_eq!(set.any(text.as_bytes()), plain != 0);
+        }
+
+        #[test]
+        fn a_part_is_searched_as_if_it_stood_alone(
+            picks in prop::collection::vec((0_usize..1_000, "[ -~]{0,6}"), 1..12),
+            (from, to) in (0_usize..200, 0_usize..200),
+        ) {
+            let rows = rows();
+            let parts: Vec<String> = picks.iter().map(|(at, between)| format!("{between}{}", rows[at % rows.len()].0)).collect();
+            let text = parts.concat();
+            let bytes = text.as_bytes();
+            let from = from.min(bytes.len());
+            let to = to.clamp(from, bytes.len().max(from));
+            let set = all();
+            prop_assert_eq!(set.bits_in(bytes, from..to), bits(set, &bytes[from..to]));
+            let first = set.find_in(bytes, from..to);
+            prop_assert_eq!(first.is_some(), bits(set, &bytes[from..to]) != 0);
+            prop_assert!(first.is_none_or(|at| (from..to).contains(&at)));
         }
     }
 }

@@ -9,40 +9,59 @@ pub(crate) fn mask(text: &str, out: &mut String) {
     let mut at = 0;
     let mut path_before = false;
     while at < bytes.len() {
-        let byte = bytes[at];
-        if byte == b' ' || byte == b'\t' {
-            if !out.ends_with(' ') {
-                out.push(' ');
+        let class = CLASSES[usize::from(bytes[at])];
+        let mut end = run(bytes, at, class);
+        match class {
+            Class::Blank => out.push(' '),
+            Class::Other => out.push_str(&text[at..end]),
+            Class::Part => {
+                end = trim_end(bytes, at, end);
+                let token = &text[at..end];
+                let in_path = at > 0 && bytes[at - 1] == b'/';
+                let status = path_before && !in_path && is_status(token);
+                path_before = in_path;
+                if status {
+                    out.push_str(token);
+                } else {
+                    write_token(token, out);
+                }
             }
-            at += 1;
-        } else if is_part(byte) {
-            let end = at + bytes[at..].iter().take_while(|byte| is_part(**byte)).count();
-            let end = trim_end(bytes, at, end);
-            let token = &text[at..end];
-            let in_path = at > 0 && bytes[at - 1] == b'/';
-            let status = path_before && !in_path && is_status(token);
-            path_before = in_path;
-            if status {
-                out.push_str(token);
-            } else {
-                write_token(token, out);
-            }
-            at = end;
-        } else {
-            let end = at
-                + bytes[at..]
-                    .iter()
-                    .take_while(|byte| **byte != b' ' && **byte != b'\t' && !is_part(**byte))
-                    .count();
-            out.push_str(&text[at..end]);
-            at = end;
         }
+        at = end;
     }
 }
 
-/// Parts of a token that may be an identifier, an address or a number with a unit.
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-' || byte == b'_'
+/// What a byte may belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// A blank or a tab; many of them are one.
+    Blank,
+    /// A token that may be an identifier, an address or a number with a unit.
+    Part,
+    /// Anything else.
+    Other,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b' ' | b'\t' => Class::Blank,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'.' | b'-' | b'_' => Class::Part,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Where the bytes of one class end that begin at `at`.
+fn run(bytes: &[u8], at: usize, class: Class) -> usize {
+    let more = bytes[at..]
+        .iter()
+        .position(|byte| CLASSES[usize::from(*byte)] != class);
+    more.map_or(bytes.len(), |more| at + more)
 }
 
 /// A full stop or dash at the end of a token belongs to the sentence; a token is at least one byte.
@@ -89,12 +108,14 @@ fn is_uuid(bytes: &[u8]) -> bool {
 
 /// A number, dotted or not, with a short unit: the unit.
 fn number_unit(token: &str) -> Option<&str> {
-    let rest = token
-        .trim_start_matches('-')
-        .trim_start_matches(|each: char| each.is_ascii_digit() || each == '.' || each == '-');
-    let starts = token
-        .trim_start_matches('-')
-        .starts_with(|each: char| each.is_ascii_digit());
+    let bytes = token.as_bytes();
+    let dashes = bytes.iter().take_while(|byte| **byte == b'-').count();
+    let number = bytes[dashes..]
+        .iter()
+        .take_while(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-'))
+        .count();
+    let rest = &token[dashes + number..];
+    let starts = bytes.get(dashes).is_some_and(u8::is_ascii_digit);
     (starts && rest.len() <= 3 && rest.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(rest)
 }
 

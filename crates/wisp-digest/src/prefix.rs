@@ -159,7 +159,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
 /// Turborepo's `web:build: text`.
 fn task(text: &str, space: usize) -> Option<(&str, &str)> {
     let label = text[..space].strip_suffix(':')?;
-    let (package, task) = label.rsplit_once(':')?;
+    let colon = label.bytes().rposition(|byte| byte == b':')?;
+    let (package, task) = (&label[..colon], &label[colon + 1..]);
     let named = is_label(package) && is_label(task) && !task.contains(['/', '.']) && !is_level(task);
     let file = package.rsplit_once('.').is_some_and(|(_, end)| end.len() <= 4);
     (named && !file && !is_level(package)).then(|| (label, text.get(space + 1..).unwrap_or("")))

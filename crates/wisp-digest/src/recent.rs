@@ -1,7 +1,5 @@
 //! The few lines before the current one, for a failure whose cause no reader knows: they may tell it.
 
-use std::collections::VecDeque;
-
 use crate::clean::clean;
 use crate::digest::Quote;
 use crate::limits;
@@ -14,20 +12,19 @@ const BYTES: usize = 512;
 /// A ring of raw lines. Cleaned only when asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    ring: VecDeque<(u64, Vec<u8>)>,
+    ring: [(u64, Vec<u8>); KEPT],
+    /// The oldest, which the next line takes the place of.
+    oldest: usize,
 }
 
 impl Recent {
     /// Adds a line, dropping the oldest.
     pub(crate) fn add(&mut self, number: u64, raw: &[u8]) {
-        let mut bytes = if self.ring.len() < KEPT {
-            Vec::new()
-        } else {
-            self.ring.pop_front().unwrap_or_default().1
-        };
+        let (at, bytes) = &mut self.ring[self.oldest];
+        *at = number;
         bytes.clear();
         bytes.extend_from_slice(&raw[..raw.len().min(BYTES)]);
-        self.ring.push_back((number, bytes));
+        self.oldest = (self.oldest + 1) % KEPT;
     }
 
     /// Adds the last lines of a stretch of whole lines, whose last has the number `last`.
@@ -46,9 +43,10 @@ impl Recent {
 
     /// The lines just before `number`, blank ones left out.
     pub(crate) fn before(&self, number: u64) -> Vec<Quote> {
-        let near = self
-            .ring
+        let (newer, older) = self.ring.split_at(self.oldest);
+        let near = older
             .iter()
+            .chain(newer)
             .filter(|(at, _)| *at < number && at + 3 >= number);
         near.filter_map(|(at, raw)| {
             let text = clean(raw);

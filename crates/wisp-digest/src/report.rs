@@ -1,13 +1,14 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
 use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
 pub(crate) use crate::finding::Finding;
 use crate::hashing::{ByHash, hash};
 use crate::limits;
-use crate::line::{Line, cut};
+use crate::line::{Line, Place, cut};
 use crate::recent::Recent;
 use crate::unknown::Unknowns;
 use crate::warnings::WarningBook;
@@ -77,8 +78,8 @@ impl Report {
     }
 
     /// A diagnostic when the list is full: counted unless it is a copy.
-    pub(crate) fn count_only(&mut self, title: &str, location: &Location, line: u64) {
-        let key = hash(&(title, location));
+    pub(crate) fn count_only(&mut self, title: &str, place: Place<'_>, line: u64) {
+        let key = hash(&(title, place));
         if let Some(earlier) = self.seen.get(&key).copied() {
             return self.copy(earlier, line);
         }
@@ -239,19 +240,24 @@ impl Report {
     }
 
     /// A warning of a kind. A copy of an earlier one does not count.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "readers that have a location have no more use for it"
+    )]
     pub(crate) fn warn(&mut self, kind: &str, location: Option<Location>, line: &Line<'_>) {
-        let copy = hash(&(
-            location.as_ref(),
-            line.text,
-            location.is_none().then_some(line.number),
-        ));
-        let known = self.seen.contains_key(&copy);
-        if !known {
-            if self.seen.len() < limits::REMEMBERED {
-                self.seen.insert(copy, None);
-            }
-            self.warnings.add(kind, location, line);
+        self.warn_at(kind, location.as_ref().map(Place::of), line);
+    }
+
+    /// As [`Report::warn`], of a place that is copied only where it is told.
+    pub(crate) fn warn_at(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
+        let copy = hash(&(place, line.text, place.is_none().then_some(line.number)));
+        let full = self.seen.len() >= limits::REMEMBERED;
+        match self.seen.entry(copy) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(vacant) if !full => _ = vacant.insert(None),
+            Entry::Vacant(_) => {}
         }
+        self.warnings.add(kind, place, line);
     }
 
     /// Adds numbers to the tally of this name.
@@ -357,7 +363,7 @@ impl Report {
     /// Records that the format at work has read something.
     pub(crate) fn used(&mut self) {
         let format = self.format;
-        if !format.is_empty() && self.formats.last() != Some(&format) && !self.formats.contains(&format) {
+        if !format.is_empty() && !self.formats.contains(&format) {
             self.formats.push(format);
         }
     }

@@ -1,15 +1,54 @@
 //! One stream of lines and the readers at work on it. Parallel jobs have a stream each.
 
+use std::ops::Range;
+
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::looks;
 use crate::reader::{Format, Reader, Step};
 use crate::report::Report;
 
-/// Which formats a line's literals call for, as a set of bits; the top bit stands for the words of failure.
-pub(crate) type Cues = u64;
+/// A set of formats; the top bit stands for the words of failure.
+type Bits = u64;
 
-const WORDS: Cues = 1 << 63;
+const WORDS: Bits = 1 << 63;
+
+/// Which formats a line's literals call for. Searched when first asked: a reader in the middle of a block knows its
+/// lines without.
+pub(crate) struct Cues<'a> {
+    triggers: &'a Literals,
+    bytes: &'a [u8],
+    part: Range<usize>,
+    found: Option<Bits>,
+}
+
+impl<'a> Cues<'a> {
+    /// The cues of a line that is this part of the bytes.
+    pub(crate) fn new(triggers: &'a Literals, bytes: &'a [u8], part: Range<usize>) -> Self {
+        Self {
+            triggers,
+            bytes,
+            part,
+            found: None,
+        }
+    }
+
+    fn bits(&mut self) -> Bits {
+        *self
+            .found
+            .get_or_insert_with(|| self.triggers.bits_in(self.bytes, self.part.clone()))
+    }
+
+    /// Whether the line calls for the format.
+    fn calls(&mut self, format: usize) -> bool {
+        self.bits() & (1 << format) != 0
+    }
+
+    /// Whether the line holds one of the words of failure.
+    pub(crate) fn has_words(&mut self) -> bool {
+        self.bits() & WORDS != 0
+    }
+}
 
 /// The triggers of a table of at most 63 formats, and the words of failure.
 pub(crate) fn triggers(formats: &[Format]) -> Literals {
@@ -25,6 +64,8 @@ pub(crate) struct Stream {
     readers: Vec<Option<Box<dyn Reader>>>,
     hold: Option<usize>,
     lean: Option<usize>,
+    /// Which formats have read something.
+    used: Bits,
 }
 
 impl std::fmt::Debug for Stream {
@@ -42,6 +83,7 @@ impl Stream {
             readers: formats.iter().map(|_| None).collect(),
             hold: None,
             lean: None,
+            used: 0,
         }
     }
 
@@ -52,26 +94,26 @@ impl Stream {
 
     /// A mark of the CI runner ends whatever block was open, but for those of readers that know the line: no
     /// tool prints across the end of its step.
-    pub(crate) fn interrupt(&mut self, formats: &[Format], cues: Cues, report: &mut Report) {
+    pub(crate) fn interrupt(&mut self, formats: &[Format], cues: &mut Cues<'_>, report: &mut Report) {
         for at in [self.hold, self.lean]
             .into_iter()
             .flatten()
-            .filter(|at| cues & (1 << at) == 0)
+            .filter(|at| !cues.calls(*at))
         {
             if let Some(mut reader) = self.readers[at].take() {
                 report.format = formats[at].name;
                 reader.finish(report);
             }
         }
-        self.hold = self.hold.filter(|at| cues & (1 << at) != 0);
-        self.lean = self.lean.filter(|at| cues & (1 << at) != 0);
+        self.hold = self.hold.filter(|at| cues.calls(*at));
+        self.lean = self.lean.filter(|at| cues.calls(*at));
     }
 
     /// Shows the line to the readers it concerns. True when one of them accounted for it.
     pub(crate) fn line(
         &mut self,
         formats: &[Format],
-        cues: Cues,
+        cues: &mut Cues<'_>,
         line: &Line<'_>,
         report: &mut Report,
     ) -> bool {
@@ -81,7 +123,7 @@ impl Stream {
         {
             return true;
         }
-        let mut rest = cues & !WORDS;
+        let mut rest = cues.bits() & !WORDS;
         while rest != 0 {
             let at = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -89,7 +131,7 @@ impl Stream {
                 return true;
             }
         }
-        let leaning = self.lean.take().filter(|at| cues & (1 << at) == 0);
+        let leaning = self.lean.take().filter(|at| !cues.calls(*at));
         leaning.is_some_and(|at| self.ask(formats, at, line, report))
     }
 
@@ -105,7 +147,10 @@ impl Stream {
         if step == Step::Pass {
             return false;
         }
-        report.used();
+        if self.used & (1 << at) == 0 {
+            self.used |= 1 << at;
+            report.used();
+        }
         match step {
             Step::Hold => self.hold = Some(at),
             Step::Lean => self.lean = Some(at),
@@ -124,9 +169,4 @@ impl Stream {
             }
         }
     }
-}
-
-/// Whether the cues hold one of the words of failure.
-pub(crate) fn has_words(cues: Cues) -> bool {
-    cues & WORDS != 0
 }

@@ -1,10 +1,9 @@
 //! Warnings tallied by kind, one example each.
 
-use std::collections::HashMap;
-
-use crate::digest::{Location, WarningKind, Warnings};
+use crate::digest::{WarningKind, Warnings};
+use crate::hashing::{ByHash, hash};
 use crate::limits;
-use crate::line::Line;
+use crate::line::{Line, Place};
 use crate::report::list;
 
 /// The warnings so far.
@@ -12,19 +11,19 @@ use crate::report::list;
 pub(crate) struct WarningBook {
     total: u64,
     kinds: Vec<WarningKind>,
-    index: HashMap<String, usize>,
+    index: ByHash<usize>,
 }
 
 impl WarningBook {
     /// Counts a warning under its kind; past the bound, under `other`.
-    pub(crate) fn add(&mut self, kind: &str, location: Option<Location>, line: &Line<'_>) {
+    pub(crate) fn add(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
         self.total += 1;
-        let at = match self.index.get(kind) {
+        let at = match self.index.get(&hash(kind)) {
             Some(at) => *at,
-            None if self.kinds.len() < limits::WARNING_KINDS => self.open(kind, location, line),
-            None => match self.index.get("other") {
+            None if self.kinds.len() < limits::WARNING_KINDS => self.open(kind, place, line),
+            None => match self.index.get(&hash("other")) {
                 Some(at) => *at,
-                None => self.open("other", location, line),
+                None => self.open("other", place, line),
             },
         };
         let entry = &mut self.kinds[at];
@@ -32,16 +31,16 @@ impl WarningBook {
         list(&mut entry.lines, line.number);
     }
 
-    fn open(&mut self, kind: &str, location: Option<Location>, line: &Line<'_>) -> usize {
+    fn open(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) -> usize {
         let entry = WarningKind {
             kind: kind.to_owned(),
             count: 0,
             example: line.quote(),
-            location,
+            location: place.map(|place| place.location()),
             lines: Vec::new(),
         };
         self.kinds.push(entry);
-        self.index.insert(kind.to_owned(), self.kinds.len() - 1);
+        self.index.insert(hash(kind), self.kinds.len() - 1);
         self.kinds.len() - 1
     }
 

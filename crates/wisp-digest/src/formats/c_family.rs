@@ -3,9 +3,9 @@
 //! Written from gcc 12 and clang 14 (English, and the severities of seven other languages). Notes belong to
 //! the diagnostic before them; "required from here" names the place to look at.
 
-use crate::diag::{self, Diagnostic, Level};
+use crate::diag::{self, Level};
 use crate::digest::{Kind, Location};
-use crate::line::{Line, has_extension, place_at_start};
+use crate::line::{Line, Place, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -76,10 +76,9 @@ struct CFamily {
 
 impl Reader for CFamily {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some(diagnostic) =
-            diag::colon(line.text).filter(|each| !has_extension(&each.location.path, OTHERS))
+        if let Some(found) = diag::placed(line.text).filter(|(place, ..)| !has_extension(place.path, OTHERS))
         {
-            return self.diagnostic(&diagnostic, line, report);
+            return self.diagnostic(found, line, report);
         }
         if let Some(step) = self.words(line, report) {
             return step;
@@ -102,35 +101,36 @@ impl Reader for CFamily {
 }
 
 impl CFamily {
-    fn diagnostic(&mut self, diagnostic: &Diagnostic<'_>, line: &Line<'_>, report: &mut Report) -> Step {
+    fn diagnostic(
+        &mut self,
+        (place, level, message): (Place<'_>, Level, &str),
+        line: &Line<'_>,
+        report: &mut Report,
+    ) -> Step {
         self.source = 4;
         self.piped = false;
-        self.noted = diagnostic.level == Level::Note;
-        if diagnostic.level == Level::Note {
+        self.noted = level == Level::Note;
+        if self.noted {
             if let Some(open) = &mut self.open {
-                blame(open, diagnostic);
+                blame(open, place, message);
                 open.quote(line);
             }
             return Step::Lean;
         }
         self.close(report);
         let used_at = self.used_at.take();
-        if diagnostic.level == Level::Warning {
-            let kind = diag::check_at_end(diagnostic.message).unwrap_or("compiler");
-            report.warn(kind, Some(diagnostic.location.clone()), line);
+        if level == Level::Warning {
+            let kind = diag::check_at_end(message).unwrap_or("compiler");
+            report.warn_at(kind, Some(place), line);
             return Step::Lean;
         }
         if report.is_full() {
-            report.count_only(
-                diagnostic.message.trim(),
-                used_at.as_ref().unwrap_or(&diagnostic.location),
-                line.number,
-            );
+            let place = used_at.as_ref().map_or(place, Place::of);
+            report.count_only(message.trim(), place, line.number);
             return Step::Lean;
         }
-        let cause = diag::missing_name(diagnostic.message);
-        let finding = Finding::new(Kind::Compile, diagnostic.message, line).because(cause);
-        self.open = Some(finding.at(used_at.unwrap_or_else(|| diagnostic.location.clone())));
+        let finding = Finding::new(Kind::Compile, message, line).because(diag::missing_name(message));
+        self.open = Some(finding.at(used_at.unwrap_or_else(|| place.location())));
         Step::Lean
     }
 
@@ -196,16 +196,17 @@ impl CFamily {
 }
 
 /// An error inside a library's header is mended where clang says that the template was used.
-fn blame(open: &mut Finding, note: &Diagnostic<'_>) {
-    let used = note.message.ends_with("requested here") && !is_library(&note.location.path);
+fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
+    let used = message.ends_with("requested here") && !is_library(noted.path);
     if let Some(place) = open
         .location
         .as_ref()
         .filter(|place| used && is_library(&place.path))
     {
+        let noted = noted.location();
         open.copy = Some(format!("{} {place}", open.title));
-        open.cause = Some(format!("{} {}", open.title, note.location));
-        open.location = Some(note.location.clone());
+        open.cause = Some(format!("{} {noted}", open.title));
+        open.location = Some(noted);
     }
 }
 

@@ -82,12 +82,18 @@ fn header(text: &str) -> Option<Header<'_>> {
 }
 
 impl Open {
+    /// Of a warning only its first line, its place and its lint are told: nothing else is kept of it.
     fn new(header: &Header<'_>, line: &Line<'_>) -> Self {
+        let (message, title) = if header.error {
+            (header.message, line.text)
+        } else {
+            ("", "")
+        };
         Self {
             error: header.error,
             code: header.code.to_owned(),
-            message: header.message.to_owned(),
-            finding: Finding::new(Kind::Compile, line.text, line),
+            message: message.to_owned(),
+            finding: Finding::new(Kind::Compile, title, line),
             first: (line.number, line.text.to_owned()),
             label: None,
             lint: None,
@@ -118,7 +124,7 @@ impl Open {
     fn takes_place(&mut self, line: &Line<'_>, body: &str) -> bool {
         if let Some(place) = body.strip_prefix("--> ").and_then(place_at_start) {
             self.finding.location = Some(place.0);
-            self.finding.add(line);
+            self.keep(line);
             return true;
         }
         self.waiting += 1;
@@ -126,7 +132,7 @@ impl Open {
         let message = !self.code.is_empty() && self.waiting <= 3 && !line.is_blank();
         self.margin |= margin;
         if margin || message {
-            self.finding.add(line);
+            self.keep(line);
         }
         margin || message
     }
@@ -147,9 +153,15 @@ impl Open {
             || UNPLACED.iter().any(|start| self.message.starts_with(start))
     }
 
+    fn keep(&mut self, line: &Line<'_>) {
+        if self.error {
+            self.finding.add(line);
+        }
+    }
+
     fn explain(&mut self, line: &Line<'_>, body: &str) {
-        self.finding.add(line);
-        if self.label.is_none() && body.starts_with('|') {
+        self.keep(line);
+        if self.error && self.label.is_none() && body.starts_with('|') {
             self.label = label(body);
         }
         if self.lint.is_none()
@@ -213,16 +225,11 @@ impl Rustc {
             report.unclaimed(&line);
             return;
         }
-        let cause = open.cause();
         if open.error {
+            let cause = open.cause();
             report.fail(open.finding.because(cause));
             return;
         }
-        let (number, text) = &open.first;
-        let line = Line {
-            number: *number,
-            text,
-        };
         let location: Option<Location> = open.finding.location;
         let kind = open
             .lint

@@ -1,0 +1,108 @@
+//! A run of whole lines and whether anything must be taken off them.
+//!
+//! Most of most logs is plain: valid UTF-8 without escape sequences, carriage returns or backspaces. That is asked
+//! once for a block of lines, so that a plain line is read where it lies.
+
+use std::ops::Range;
+
+use crate::limits;
+
+/// The most bytes that are looked at together; one longer line is a block of its own.
+const BLOCK: usize = 16 * 1024;
+
+/// Whole lines, each with its newline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub bytes: &'a [u8],
+    text: Option<&'a str>,
+}
+
+/// The next block of whole lines and what is left of them.
+pub(crate) fn next(lines: &[u8]) -> (Block<'_>, &[u8]) {
+    let near = &lines[..lines.len().min(BLOCK)];
+    let end = memchr::memrchr(b'\n', near)
+        .or_else(|| memchr::memchr(b'\n', &lines[near.len()..]).map(|at| near.len() + at))
+        .map_or(lines.len(), |at| at + 1);
+    let (bytes, rest) = lines.split_at(end);
+    (Block::new(bytes), rest)
+}
+
+impl<'a> Block<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let text = std::str::from_utf8(bytes).ok().filter(|text| is_plain(text));
+        Self { bytes, text }
+    }
+
+    /// The text of a line that needs no cleaning but at its end.
+    pub(crate) fn plain(&self, line: Range<usize>) -> Option<&'a str> {
+        let text = self.text.filter(|_| line.len() <= limits::LINE)?;
+        Some(trimmed(&text[line]))
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr3(0x1B, 0x08, b'\r', bytes).is_none() && (text.is_ascii() || !text.contains('\u{FEFF}'))
+}
+
+/// The text without the blanks at its end.
+pub(crate) fn trimmed(text: &str) -> &str {
+    match text.as_bytes().last() {
+        Some(0x21..=0x7E) => text,
+        _ => text.trim_end(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+    use crate::clean::clean;
+
+    /// Every line of the bytes, plain or cleaned, and how many were plain.
+    fn lines(mut bytes: &[u8]) -> (Vec<String>, usize) {
+        let (mut found, mut plain) = (Vec::new(), 0);
+        while !bytes.is_empty() {
+            let (block, rest) = next(bytes);
+            let mut at = 0;
+            for line in block.bytes.split_inclusive(|byte| *byte == b'\n') {
+                let text = block.plain(at..at + line.len() - 1);
+                plain += usize::from(text.is_some());
+                found.push(text.map_or_else(|| clean(&line[..line.len() - 1]).into_owned(), str::to_owned));
+                at += line.len();
+            }
+            bytes = rest;
+        }
+        (found, plain)
+    }
+
+    #[test]
+    fn plain_lines_read_as_cleaned_ones() {
+        let bytes = "a \nb\u{2003}\n\u{b}\né x\u{85}\n".as_bytes();
+        assert_eq!(
+            lines(bytes),
+            (vec!["a".into(), "b".into(), String::new(), "é x".into()], 4)
+        );
+    }
+
+    #[test]
+    fn a_block_with_anything_to_take_off_is_cleaned_line_by_line() {
+        for odd in [&b"\x1b[1mx"[..], b"x\x08x", b"0\rx", b"\xEF\xBB\xBFx", b"x\xFF"] {
+            let bytes = [b"plain\n", odd, b"\n"].concat();
+            let (found, plain) = lines(&bytes);
+            assert_eq!((found.len(), plain), (2, 0), "{odd:?}");
+            assert_eq!(found[1], clean(odd));
+        }
+    }
+
+    #[test]
+    fn blocks_end_at_lines_and_a_long_line_is_one() {
+        let long = [b"a\n".repeat(9_000), vec![b'x'; 40_000], b"\nb\n".to_vec()].concat();
+        let (first, rest) = next(&long);
+        assert_eq!(first.bytes.len(), 16_384);
+        let (second, rest) = next(rest);
+        assert_eq!(second.bytes.len(), 18_000 - 16_384);
+        let (third, rest) = next(rest);
+        assert_eq!((third.bytes.len(), third.plain(0..40_000)), (40_001, None));
+        assert_eq!(rest, b"b\n");
+    }
+}
