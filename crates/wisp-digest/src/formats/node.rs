@@ -14,14 +14,16 @@ pub(crate) const FORMAT: Format = Format {
     name: "node",
     tools: "node, deno, bun",
     recognises: "uncaught exceptions and rejections with the first own frame",
-    version: "Node 22",
-    triggers: &["    at ", "Node.js v", "[cause]: "],
+    version: "Node 24, Deno 2.9, Bun 1.4",
+    triggers: &["    at ", "Node.js v", "[cause]: ", "Error: ", "Error [", "error: "],
     reader: || Box::<Node>::default(),
 };
 
 #[derive(Debug, Default)]
 struct Node {
     open: Option<Finding>,
+    /// The last line of this stream that names an error, where others' lines stand between.
+    said: Option<Quote>,
 }
 
 impl Reader for Node {
@@ -36,9 +38,11 @@ impl Reader for Node {
             }
             if body.starts_with("[cause]: ") {
                 open.add(line);
+                let cause = body.trim_start_matches("[cause]: ");
+                open.retitle(&format!("{}; cause: {cause}", open.title));
                 return Step::Hold;
             }
-            if line.is_blank() || body.starts_with('}') || (line.indent() >= 2 && body.contains(": ")) {
+            if line.is_blank() || body.starts_with("... ") || body.starts_with('}') || (line.indent() >= 2 && body.contains(": ")) {
                 return Step::Hold;
             }
             let crashed = line.text.starts_with("Node.js v");
@@ -62,12 +66,20 @@ impl Node {
     fn start(&mut self, line: &Line<'_>, body: &str, report: &mut Report) -> Step {
         let Some(frame) = body
             .strip_prefix("at ")
-            .filter(|_| line.text.starts_with("    at "))
+            .filter(|_| (4..=8).contains(&line.indent()))
         else {
+            if is_statement(line.text) {
+                self.said = Some(line.quote());
+            }
             return Step::Pass;
         };
         let above: Vec<Quote> = report.recent.before(line.number);
-        let Some(quote) = above.iter().rev().find(|quote| is_statement(&quote.text)) else {
+        let near = above.into_iter().rev().find(|quote| is_statement(&quote.text));
+        let said = self
+            .said
+            .take()
+            .filter(|said| said.line + NEAR > line.number && own_frame(frame).is_some());
+        let Some(quote) = said.or(near) else {
             return Step::Pass;
         };
         report.unknowns.forget(quote.line);
@@ -83,8 +95,15 @@ impl Node {
     }
 }
 
+/// How many lines of other streams may stand between an error's name and its first frame.
+const NEAR: u64 = 8;
+
 /// `TypeError: x is not a function`, `Error [ERR_X]: text`, `Uncaught Error: text`.
 fn is_statement(text: &str) -> bool {
+    // Deno's and Bun's.
+    if text.starts_with("error: ") {
+        return true;
+    }
     let text = text.strip_prefix("Uncaught ").unwrap_or(text);
     let name = text.split([':', ' ', '[']).next().unwrap_or("");
     text.starts_with(|first: char| first.is_ascii_uppercase())

@@ -16,8 +16,8 @@ pub(crate) const FORMAT: Format = Format {
     name: "node test",
     tools: "node --test (spec reporter; for its TAP see tap)",
     recognises: "failed tests with message and place, parents told from leaves, the counts",
-    version: "Node 22",
-    triggers: &["✖ ", "▶ ", "ℹ ", "failing tests:", "test at "],
+    version: "Node 24",
+    triggers: &["✖ ", "﹣ ", "▶ ", "ℹ ", "failing tests:", "test at "],
     reader: || Box::<NodeTest>::default(),
 };
 
@@ -35,6 +35,8 @@ struct Open {
     finding: Finding,
     name: String,
     stated: bool,
+    /// The line with its mark.
+    marked: u64,
 }
 
 impl Reader for NodeTest {
@@ -74,7 +76,8 @@ fn timed<'a>(body: &'a str, mark: &str) -> Option<&'a str> {
 
 impl NodeTest {
     fn test(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some(name) = timed(body, "✖ ") {
+        let listed = body.strip_prefix("✖ ").filter(|_| self.listing && line.indent() == 0);
+        if let Some(name) = timed(body, "✖ ").or(listed) {
             self.close(report);
             let mut finding = Finding::new(Kind::Test, &format!("{name} failed"), line).of(name);
             finding.location = self.place.take();
@@ -83,10 +86,11 @@ impl NodeTest {
                 finding,
                 name: name.to_owned(),
                 stated: false,
+                marked: line.number,
             });
             return Step::Lean;
         }
-        if body.starts_with("▶ ") || timed(body, "✔ ").is_some() {
+        if body.starts_with("﹣ ") || body.starts_with("▶ ") || timed(body, "✔ ").is_some() {
             self.close(report);
             return Step::Lean;
         }
@@ -107,7 +111,13 @@ impl NodeTest {
 
     fn close(&mut self, report: &mut Report) {
         let Some(open) = self.open.take() else { return };
-        if self.listing {
+        if self.listing && open.finding.title.contains("was cancelled") {
+            // Its suite's hook failed, and is told after it.
+            report.announce(&Line {
+                number: open.marked,
+                text: &open.finding.title,
+            });
+        } else if self.listing {
             report.fail(open.finding);
         } else if open.stated && self.tree.len() < limits::PENDING {
             self.tree.push(open.finding);

@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "npm",
     tools: "npm, pnpm, yarn, turbo",
     recognises: "resolution, registry and file errors; a failed script's report is a consequence; warnings",
-    version: "npm 10, pnpm 9, yarn 4",
+    version: "npm 11, pnpm 12, yarn 1 and 4, turbo 2.11",
     triggers: &[
         "npm error",
         "npm ERR!",
@@ -38,11 +38,16 @@ struct Npm {
     block: Vec<Quote>,
     count: u64,
     last: u64,
+    /// pnpm's account of what it was doing.
+    pnpm: Option<Finding>,
 }
 
 impl Reader for Npm {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
+        if let Some(step) = self.pnpm(line, report) {
+            return step;
+        }
         if let Some(rest) = text
             .strip_prefix("npm error")
             .or_else(|| text.strip_prefix("npm ERR!"))
@@ -71,7 +76,33 @@ impl Reader for Npm {
 }
 
 impl Npm {
+    /// `Error: ERR_PNPM_FETCH_404`, and indented under it `× …`, `├─▶ …`, `╰─▶ …`.
+    fn pnpm(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if let Some(code) = line.text.strip_prefix("Error: ERR_PNPM_") {
+            self.close(report);
+            report.failed(line);
+            self.pnpm = Some(Finding::new(Kind::Dependency, &format!("ERR_PNPM_{code}"), line));
+            return Some(Step::Hold);
+        }
+        let open = self.pnpm.as_mut()?;
+        if !line.is_blank() && line.indent() == 0 {
+            self.close(report);
+            return None;
+        }
+        let body = line.body();
+        if let Some(told) = body.strip_prefix("├─▶ ").filter(|_| !open.title.contains(": ")) {
+            open.retitle(&format!("{}: {told}", open.title));
+        }
+        if body.starts_with(['×', '├', '│', '╰']) {
+            open.add(line);
+        }
+        Some(Step::Hold)
+    }
+
     fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.pnpm.take() {
+            report.fail(finding);
+        }
         let block = std::mem::take(&mut self.block);
         let Some(first) = block.first() else { return };
         let code = block

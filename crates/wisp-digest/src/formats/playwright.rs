@@ -4,6 +4,7 @@
 
 use super::jest::own_frame;
 use crate::digest::Kind;
+use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -13,8 +14,8 @@ pub(crate) const FORMAT: Format = Format {
     name: "playwright",
     tools: "playwright test",
     recognises: "failed tests with project, message and place, the sums; flaky ones told apart",
-    version: "Playwright 1.49",
-    triggers: &[" › ", "  Error: ", " tests using ", " failed", " passed ("],
+    version: "Playwright 1.65",
+    triggers: &[" › ", "  Error: ", " tests using ", " test using ", " failed", " passed ("],
     reader: || Box::<Playwright>::default(),
 };
 
@@ -23,6 +24,10 @@ struct Playwright {
     running: bool,
     open: Option<(Finding, String, bool)>,
     listing: bool,
+    /// Whether the list is of tests that passed when they were run again.
+    flaky: bool,
+    /// Failures with their names, until the lists say which tests were flaky.
+    waiting: Vec<(String, Finding)>,
 }
 
 impl Reader for Playwright {
@@ -54,6 +59,7 @@ impl Reader for Playwright {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        self.settle(report);
     }
 }
 
@@ -70,6 +76,11 @@ fn header(line: &Line<'_>) -> Option<(String, Option<crate::digest::Location>)> 
 impl Playwright {
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if self.listing && line.indent() >= 4 {
+            let name = line.body().trim_end_matches(['─', ' ']);
+            if self.flaky {
+                self.waiting.retain(|(waiting, _)| waiting != name);
+                report.note(format!("flaky: {name}"), line.number);
+            }
             return Step::Hold;
         }
         self.listing = false;
@@ -90,16 +101,21 @@ impl Playwright {
     /// `  1 failed`, `  2 passed (6.5s)`, `  1 flaky`.
     fn sum(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let (number, rest) = leading_number(line.body()).filter(|_| line.indent() == 2)?;
-        let word = rest.trim_start().split(' ').next()?;
-        if !["failed", "passed", "flaky", "skipped", "interrupted"].contains(&word) || !rest.starts_with(' ')
-        {
-            return None;
-        }
+        let words = ["failed", "passed", "flaky", "skipped", "interrupted", "did not run"];
+        let rest = rest.strip_prefix(' ')?;
+        let word = *words.iter().find(|word| {
+            rest.strip_prefix(**word)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        })?;
         self.close(report);
+        self.flaky = word == "flaky";
         report.tally("playwright", &[(word, number)], line);
         match word {
             "failed" => report.failed(line),
-            "passed" => report.succeeded(line),
+            "passed" => {
+                self.settle(report);
+                report.succeeded(line);
+            }
             _ => {}
         }
         self.listing = true;
@@ -107,7 +123,24 @@ impl Playwright {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some((finding, _, _)) = self.open.take() {
+        let Some((mut finding, name, stated)) = self.open.take() else {
+            return;
+        };
+        // Tests that share a broken hook or helper fail at its place with its words.
+        finding.cause = finding.location.as_ref().filter(|_| stated).map(|place| {
+            let told = finding.explain.iter().map(|quote| quote.text.as_str());
+            format!("{place} {}", told.collect::<Vec<_>>().join(" "))
+        });
+        if self.waiting.len() < limits::PENDING {
+            self.waiting.push((name, finding));
+        } else {
+            report.fail(finding);
+        }
+    }
+
+    /// What has not turned out to be flaky has failed.
+    fn settle(&mut self, report: &mut Report) {
+        for (_, finding) in std::mem::take(&mut self.waiting) {
             report.fail(finding);
         }
     }

@@ -14,7 +14,17 @@ pub(crate) const FORMAT: Format = Format {
     tools: "node --test, prove, bats, any TAP producer",
     recognises: "failed points with their diagnostics, nested tests, TODO and SKIP, a run that bailed out",
     version: "TAP 14",
-    triggers: &["not ok ", "TAP version ", "ok 1", "Bail out!"],
+    triggers: &[
+        "not ok ",
+        "TAP version ",
+        "ok 1",
+        "Bail out!",
+        "Dubious, test returned",
+        " subtests",
+        "(Wstat: ",
+        "  Failed test",
+        "Result: ",
+    ],
     reader: || Box::<Tap>::default(),
 };
 
@@ -63,12 +73,34 @@ impl Reader for Tap {
             report.fail(Finding::new(Kind::Test, body, line));
             return Step::Take;
         }
+        if let Some(step) = prove(body, line, report) {
+            self.close(report);
+            return step;
+        }
         self.others(body, line, report)
     }
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
+}
+
+/// What prove says of the files it ran.
+fn prove(body: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+    let failed = body.starts_with("Dubious, test returned ")
+        || (body.starts_with("Failed ") && body.ends_with(" subtests"))
+        || body == "Result: FAIL";
+    if failed {
+        report.failed(line);
+        report.cascade(line);
+        return Some(Step::Take);
+    }
+    if body == "Result: PASS" {
+        report.succeeded(line);
+        return Some(Step::Take);
+    }
+    (body.contains(" (Wstat: ") || body.starts_with("Failed test:") || body.starts_with("Failed tests:"))
+        .then_some(Step::Take)
 }
 
 impl Tap {
@@ -154,6 +186,16 @@ impl Open {
         if let Some((path, row)) = body
             .strip_prefix("#   at ")
             .and_then(|rest| rest.trim_end_matches('.').rsplit_once(" line "))
+        {
+            self.finding.location = Some(Location {
+                path: path.to_owned(),
+                line: row.parse().ok(),
+                column: None,
+            });
+        }
+        if let Some((path, row)) = body
+            .split_once("in test file ")
+            .and_then(|(_, rest)| rest.trim_end_matches(')').rsplit_once(", line "))
         {
             self.finding.location = Some(Location {
                 path: path.to_owned(),
