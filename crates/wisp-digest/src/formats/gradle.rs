@@ -3,6 +3,7 @@
 //! Written from Gradle 8.10. The task that failed and `BUILD FAILED` report what the compiler or the tests said;
 //! "What went wrong" is the root only where nothing else says it.
 
+use super::java::Trace;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
@@ -24,27 +25,51 @@ pub(crate) const FORMAT: Format = Format {
         " tests completed",
         " test completed",
         "Test result: ",
+        "Build file '",
+        " STANDARD_",
     ],
     reader: || Box::<Gradle>::default(),
 };
 
 #[derive(Debug, Default)]
 struct Gradle {
-    test: Option<(Finding, String, bool)>,
+    test: Option<Test>,
+    /// In what a test has printed.
+    printed: bool,
+    /// Where the build file is wrong.
+    place: Option<Location>,
     wrong: Option<Finding>,
     what: bool,
     help: bool,
 }
 
+/// A test that failed, with its exception.
+#[derive(Debug)]
+struct Test {
+    finding: Finding,
+    name: String,
+    trace: Option<Trace>,
+    /// After `Caused by:` on a line of its own.
+    caused: bool,
+}
+
 impl Reader for Gradle {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if let Some((finding, name, stated)) = &mut self.test {
-            if line.indent() >= 4 {
-                under_test(line, finding, name, stated);
+        if let Some(test) = &mut self.test {
+            if line.indent() >= 4 || (line.is_blank() && test.trace.is_some()) {
+                test.line(line);
                 return Step::Hold;
             }
             self.close(report);
+        }
+        if self.printed && (line.indent() >= 4 || line.is_blank()) {
+            return Step::Hold;
+        }
+        self.printed =
+            text.contains(" > ") && (text.ends_with(" STANDARD_ERROR") || text.ends_with(" STANDARD_OUT"));
+        if self.printed {
+            return Step::Hold;
         }
         if self.what || self.help {
             return self.block(line, report);
@@ -56,7 +81,12 @@ impl Reader for Gradle {
             let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
                 .of(name)
                 .known_as(format!("gradle {name}"));
-            self.test = Some((finding, name.to_owned(), false));
+            self.test = Some(Test {
+                finding,
+                name: name.to_owned(),
+                trace: None,
+                caused: false,
+            });
             return Step::Hold;
         }
         self.marks(line, report)
@@ -90,6 +120,10 @@ impl Gradle {
             report.succeeded(line);
             return Step::Take;
         }
+        if let Some(place) = build_file(text) {
+            self.place = Some(place);
+            return Step::Take;
+        }
         if text == "* What went wrong:" {
             self.what = true;
             return Step::Hold;
@@ -115,7 +149,11 @@ impl Gradle {
         if self.what {
             match &mut self.wrong {
                 Some(finding) => finding.add(line),
-                None => self.wrong = Some(Finding::new(Kind::Configure, line.text, line)),
+                None => {
+                    let mut finding = Finding::new(Kind::Configure, line.text, line);
+                    finding.location = self.place.take();
+                    self.wrong = Some(finding);
+                }
             }
         }
         Step::Hold
@@ -136,8 +174,8 @@ impl Gradle {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some((finding, _, _)) = self.test.take() {
-            report.fail(finding);
+        if let Some(test) = self.test.take() {
+            report.fail(test.close());
         }
     }
 }
@@ -148,25 +186,60 @@ impl Step {
     }
 }
 
-/// `    java.lang.AssertionError: text at FooTest.java:12`, then frames.
-fn under_test(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool) {
-    let body = line.body();
-    if !*stated {
-        *stated = true;
-        finding.retitle(&format!("{name}: {body}"));
-        finding.lines = line.span();
-        if let Some((path, row)) = body
-            .rsplit_once(" at ")
-            .and_then(|(_, place)| place.split_once(':'))
-        {
-            finding.location = Some(Location {
-                path: path.to_owned(),
-                line: row.parse().ok(),
-                column: None,
-            });
+/// `Build file '/srv/build.gradle.kts' line: 7`.
+fn build_file(text: &str) -> Option<Location> {
+    let (path, row) = text.strip_prefix("Build file '")?.split_once("' line: ")?;
+    Some(Location {
+        path: path.to_owned(),
+        line: row.parse().ok(),
+        column: None,
+    })
+}
+
+impl Test {
+    /// `    java.lang.AssertionError: text at FooTest.java:12`, then frames and causes.
+    fn line(&mut self, line: &Line<'_>) {
+        let body = line.body();
+        self.finding.quote(line);
+        let Some(trace) = &mut self.trace else {
+            self.trace = Some(Trace::new(body, line));
+            self.finding.location = at_end(body);
+            return;
+        };
+        if std::mem::take(&mut self.caused) {
+            let text = format!("Caused by: {body}");
+            let number = line.number;
+            trace.line(&Line { number, text: &text });
+        } else if body == "Caused by:" {
+            self.caused = true;
+        } else {
+            trace.line(line);
         }
     }
-    finding.quote(line);
+
+    fn close(self) -> Finding {
+        let mut finding = self.finding;
+        if let Some(trace) = self.trace {
+            let told = trace.finding(Kind::Test, Some(&self.name));
+            finding.title = told.title;
+            finding.lines = told.lines;
+            finding.location = told.location.or(finding.location);
+            finding.cause = told.cause;
+        }
+        finding
+    }
+}
+
+/// The place at the end of the short form, `… at FooTest.java:12`.
+fn at_end(body: &str) -> Option<Location> {
+    let (path, row) = body
+        .rsplit_once(" at ")
+        .and_then(|(_, place)| place.split_once(':'))?;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(row.parse().ok()?),
+        column: None,
+    })
 }
 
 /// `3 tests completed, 1 failed, 1 skipped`.

@@ -97,6 +97,8 @@ impl Trace {
         finding.subject = subject.map(str::to_owned);
         finding.explain = self.causes;
         finding.location = self.place.map(|(_, place)| place);
+        // Traces that end at one place in one way have one cause.
+        finding.cause = finding.location.as_ref().map(|place| format!("{place} {root}"));
         finding
     }
 }

@@ -31,6 +31,8 @@ struct Junit {
     name: String,
     open: Option<Finding>,
     output: bool,
+    /// Whether the open failure has no message yet.
+    untold: bool,
     inside: bool,
 }
 
@@ -43,21 +45,22 @@ impl Reader for Junit {
             return Step::Take;
         }
         let mut rest = line.text;
-        if !rest.contains('<') {
-            self.text(line);
+        let before = rest.split('<').next().unwrap_or(rest);
+        if self.open.is_some() && !before.trim().is_empty() {
+            let number = line.number;
+            self.text(&Line { number, text: before });
         }
         while let Some(start) = rest.find('<') {
             let Some(end) = tag_end(&rest[start..]) else { break };
             self.tag(&rest[start + 1..start + end], line, report);
             rest = &rest[start + end + 1..];
+            self.told_by(rest);
         }
         if self.inside { Step::Hold } else { Step::Take }
     }
 
     fn finish(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take() {
-            report.fail(finding);
-        }
+        self.close(report);
     }
 }
 
@@ -85,9 +88,7 @@ impl Junit {
             "system-out" | "system-err" => self.output = !tag.ends_with('/'),
             _ if tag == "/system-out" || tag == "/system-err" => self.output = false,
             _ if tag == "/failure" || tag == "/error" || tag == "/testcase" => {
-                if let Some(finding) = self.open.take() {
-                    report.fail(finding);
-                }
+                self.close(report);
                 self.inside = tag != "/testcase";
             }
             _ => {}
@@ -97,16 +98,16 @@ impl Junit {
     fn case(&mut self, tag: &str) {
         let name = attribute(tag, "name").unwrap_or_default();
         self.name = match attribute(tag, "classname").filter(|class| !class.is_empty()) {
-            Some(class) => format!("{class}.{name}"),
-            None => name,
+            Some(class) if class != name => format!("{class}.{name}"),
+            _ => name,
         };
         self.inside = !tag.ends_with('/');
     }
 
     fn failure(&mut self, name: &str, tag: &str, line: &Line<'_>, report: &mut Report) {
-        let said = attribute(tag, "message")
-            .or_else(|| attribute(tag, "type"))
-            .unwrap_or_else(|| name.to_owned());
+        let message = attribute(tag, "message").or_else(|| attribute(tag, "type"));
+        self.untold = message.is_none();
+        let said = message.unwrap_or_else(|| name.to_owned());
         let said = said.lines().next().unwrap_or("").to_owned();
         let title = format!("{}: {said}", self.name);
         let text = Line {
@@ -123,12 +124,37 @@ impl Junit {
         }
     }
 
+    /// A failure without a message is told by the text after its tag.
+    fn told_by(&mut self, rest: &str) {
+        let text = rest.strip_prefix("<![CDATA[").unwrap_or(rest);
+        let text = text.split('<').next().unwrap_or(text).trim();
+        let Some(finding) = self.open.as_mut().filter(|_| self.untold && !text.is_empty()) else {
+            return;
+        };
+        self.untold = false;
+        finding.retitle(&format!("{}: {}", self.name, unescape(text)));
+    }
+
+    fn close(&mut self, report: &mut Report) {
+        let Some(mut finding) = self.open.take() else {
+            return;
+        };
+        // Tests that share a broken setup fail at its place with its words.
+        let told = finding.title.strip_prefix(&self.name).unwrap_or(&finding.title);
+        finding.cause = finding.location.as_ref().map(|place| format!("{place} {told}"));
+        report.fail(finding);
+    }
+
     /// A line of a failure's text: it explains, and may name the place.
     fn text(&mut self, line: &Line<'_>) {
         let Some(finding) = self.open.as_mut().filter(|_| !self.output) else {
             return;
         };
-        if finding.location.is_none() {
+        let frame = line.body().strip_prefix("at ").unwrap_or("");
+        let foreign = frame.starts_with("org.junit.")
+            || frame.starts_with("java.base/")
+            || frame.starts_with("org.opentest4j.");
+        if finding.location.is_none() && !foreign {
             let inside = line
                 .body()
                 .rsplit_once('(')

@@ -44,7 +44,9 @@ impl Reader for Jvm {
         }
         if self.read && counted(line.text) {
             self.close(report);
-            report.cascade(line);
+            if line.text.contains(" error") {
+                report.cascade(line);
+            }
             return Step::Take;
         }
         let body = line.body();
@@ -124,6 +126,10 @@ impl Jvm {
                 .iter()
                 .find_map(|quote| quote.text.trim().strip_prefix("symbol:"))
                 .map(|symbol| format!("missing {}", symbol.trim()));
+            let mut finding = finding;
+            if let Some(symbol) = symbol.as_ref().and_then(|symbol| symbol.strip_prefix("missing ")) {
+                finding.retitle(&format!("{}: {symbol}", finding.title));
+            }
             let cause = symbol.or_else(|| missing_name(&finding.title));
             report.fail(finding.because(cause));
         }

@@ -273,13 +273,32 @@ fn module(rest: &str, line: &Line<'_>, report: &mut Report) {
 fn list(rest: &str, line: &Line<'_>, report: &mut Report) {
     let name = rest.split([':', ' ']).next().unwrap_or(rest);
     let name = name.split("->").next().unwrap_or(name);
-    if !report.repeat(&format!("maven {name}"), line.number) {
+    if let Some(test) = setup_of(rest, name, report) {
+        report.repeat(&format!("maven {test}"), line.number);
+    } else if !report.repeat(&format!("maven {name}"), line.number) {
         report.fail(
             Finding::new(Kind::Test, rest, line)
                 .of(name)
                 .known_as(format!("maven {name}")),
         );
     }
+}
+
+/// A setup that failed is listed by its own name, `DbTest.open:10 …`: the test of its class that failed there.
+fn setup_of(rest: &str, name: &str, report: &Report) -> Option<String> {
+    let (row, _) = leading_number(rest.strip_prefix(name)?.strip_prefix(':')?)?;
+    let (class, _) = name.split_once('.')?;
+    let mut tests = report
+        .failures
+        .iter()
+        .filter(|failure| failure.location.as_ref().and_then(|place| place.line) == Some(row));
+    let test = tests.find_map(|failure| {
+        failure
+            .subject
+            .as_ref()
+            .filter(|test| test.split('.').next() == Some(class))
+    })?;
+    (test != name).then(|| test.clone())
 }
 
 /// The closing words name a goal; for dependencies they are the only statement of the failure.

@@ -21,6 +21,8 @@ pub(crate) const FORMAT: Format = Format {
         " runs, ",
         " tests, ",
         "# Running:",
+        "rake aborted!",
+        "Command failed with status (",
     ],
     reader: || Box::<Minitest>::default(),
 };
@@ -40,6 +42,11 @@ struct Open {
 
 impl Reader for Minitest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.text == "rake aborted!" || line.text.starts_with("Command failed with status (") {
+            self.close(report);
+            report.cascade(line);
+            return Step::Take;
+        }
         if line.text == "# Running:" {
             self.running = true;
             return Step::Take;
@@ -80,9 +87,13 @@ impl Reader for Minitest {
 
 impl Minitest {
     fn close(&mut self, report: &mut Report) {
-        if let Some(open) = self.open.take() {
-            report.fail(open.finding);
-        }
+        let Some(open) = self.open.take() else { return };
+        let mut finding = open.finding;
+        // Tests that share a broken setup fail at its place with its words.
+        let name = open.name.as_deref().unwrap_or("");
+        let told = finding.title.strip_prefix(name).unwrap_or(&finding.title);
+        finding.cause = finding.location.as_ref().map(|place| format!("{place} {told}"));
+        report.fail(finding);
     }
 }
 

@@ -15,7 +15,14 @@ pub(crate) const FORMAT: Format = Format {
     tools: "node, deno, bun",
     recognises: "uncaught exceptions and rejections with the first own frame",
     version: "Node 24, Deno 2.9, Bun 1.4",
-    triggers: &["    at ", "Node.js v", "[cause]: ", "Error: ", "Error [", "error: "],
+    triggers: &[
+        "    at ",
+        "Node.js v",
+        "[cause]: ",
+        "Error: ",
+        "Error [",
+        "error: ",
+    ],
     reader: || Box::<Node>::default(),
 };
 
@@ -42,7 +49,11 @@ impl Reader for Node {
                 open.retitle(&format!("{}; cause: {cause}", open.title));
                 return Step::Hold;
             }
-            if line.is_blank() || body.starts_with("... ") || body.starts_with('}') || (line.indent() >= 2 && body.contains(": ")) {
+            if line.is_blank()
+                || body.starts_with("... ")
+                || body.starts_with('}')
+                || (line.indent() >= 2 && body.contains(": "))
+            {
                 return Step::Hold;
             }
             let crashed = line.text.starts_with("Node.js v");

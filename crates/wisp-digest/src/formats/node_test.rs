@@ -76,7 +76,9 @@ fn timed<'a>(body: &'a str, mark: &str) -> Option<&'a str> {
 
 impl NodeTest {
     fn test(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let listed = body.strip_prefix("✖ ").filter(|_| self.listing && line.indent() == 0);
+        let listed = body
+            .strip_prefix("✖ ")
+            .filter(|_| self.listing && line.indent() == 0);
         if let Some(name) = timed(body, "✖ ").or(listed) {
             self.close(report);
             let mut finding = Finding::new(Kind::Test, &format!("{name} failed"), line).of(name);

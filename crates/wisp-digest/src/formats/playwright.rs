@@ -15,7 +15,14 @@ pub(crate) const FORMAT: Format = Format {
     tools: "playwright test",
     recognises: "failed tests with project, message and place, the sums; flaky ones told apart",
     version: "Playwright 1.65",
-    triggers: &[" › ", "  Error: ", " tests using ", " test using ", " failed", " passed ("],
+    triggers: &[
+        " › ",
+        "  Error: ",
+        " tests using ",
+        " test using ",
+        " failed",
+        " passed (",
+    ],
     reader: || Box::<Playwright>::default(),
 };
 
@@ -101,7 +108,14 @@ impl Playwright {
     /// `  1 failed`, `  2 passed (6.5s)`, `  1 flaky`.
     fn sum(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let (number, rest) = leading_number(line.body()).filter(|_| line.indent() == 2)?;
-        let words = ["failed", "passed", "flaky", "skipped", "interrupted", "did not run"];
+        let words = [
+            "failed",
+            "passed",
+            "flaky",
+            "skipped",
+            "interrupted",
+            "did not run",
+        ];
         let rest = rest.strip_prefix(' ')?;
         let word = *words.iter().find(|word| {
             rest.strip_prefix(**word)

@@ -225,6 +225,9 @@ impl Open {
             .or_else(|| self.message.first().map(|(_, text)| text.clone()))
             .or(self.statement);
         if let Some(said) = said {
+            // Examples that share a broken hook fail at its place with its words.
+            let place = self.finding.location.as_ref();
+            self.finding.cause = place.map(|place| format!("{place} {said}"));
             self.finding.retitle(&format!("{}: {said}", self.name));
         }
         self.finding
