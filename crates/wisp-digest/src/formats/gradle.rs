@@ -147,13 +147,12 @@ impl Gradle {
             return self.marks(line, report);
         }
         if self.what {
-            match &mut self.wrong {
-                Some(finding) => finding.add(line),
-                None => {
-                    let mut finding = Finding::new(Kind::Configure, line.text, line);
-                    finding.location = self.place.take();
-                    self.wrong = Some(finding);
-                }
+            if let Some(finding) = &mut self.wrong {
+                finding.add(line);
+            } else {
+                let mut finding = Finding::new(Kind::Configure, line.text, line);
+                finding.location = self.place.take();
+                self.wrong = Some(finding);
             }
         }
         Step::Hold
