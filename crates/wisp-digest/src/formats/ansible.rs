@@ -1,9 +1,9 @@
 //! Ansible: `fatal: [host]: FAILED! => …` under its task, and the recap.
 //!
-//! Written from ansible-core 2.17. A failure that is ignored is followed by `...ignoring` and counts as none.
+//! Written from ansible-core 2.21. A failure that is ignored is followed by `...ignoring` and counts as none.
 
-use crate::digest::Kind;
-use crate::line::{Line, between, number_after};
+use crate::digest::{Kind, Location};
+use crate::line::{Line, between, number_after, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -12,7 +12,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ansible",
     tools: "ansible-playbook",
     recognises: "failed and unreachable tasks by host with their message, ignored failures told apart, the recap",
-    version: "ansible-core 2.17",
+    version: "ansible-core 2.21",
     triggers: &[
         "fatal: [",
         "failed: [",
@@ -21,6 +21,8 @@ pub(crate) const FORMAT: Format = Format {
         "PLAY RECAP",
         "unreachable=",
         "RUNNING HANDLER [",
+        "[ERROR]: ",
+        "[WARNING]: ",
     ],
     reader: || Box::<Ansible>::default(),
 };
@@ -30,6 +32,10 @@ struct Ansible {
     task: String,
     /// A failure that may yet be ignored.
     open: Option<Finding>,
+    /// In the account of an error that a `fatal:` line will state.
+    account: bool,
+    /// Where the task stands that failed last.
+    origin: Option<Location>,
 }
 
 impl Reader for Ansible {
@@ -42,6 +48,15 @@ impl Reader for Ansible {
             }
             self.close(report);
         }
+        if let Some(host) = host(text) {
+            self.account = false;
+            self.open = Some(self.failure(host, line));
+            return Step::Hold;
+        }
+        if text.starts_with("[ERROR]: ") {
+            self.account = true;
+            return Step::Hold;
+        }
         let mark = ["TASK [", "RUNNING HANDLER [", "PLAY ["]
             .iter()
             .find(|mark| text.starts_with(**mark));
@@ -51,12 +66,18 @@ impl Reader for Ansible {
                 .next()
                 .unwrap_or("")
                 .clone_into(&mut self.task);
+            self.account = false;
+            self.origin = None;
             return Step::Take;
         }
-        if let Some(host) = between(text, ": [", "]")
-            .filter(|_| text.starts_with("fatal: [") || text.starts_with("failed: ["))
-        {
-            self.open = Some(self.failure(host, line));
+        if text.starts_with("[WARNING]: ") {
+            report.warn("ansible", None, line);
+            return Step::Take;
+        }
+        if self.account {
+            if let Some(place) = text.strip_prefix("Origin: ").and_then(place_at_start) {
+                self.origin = Some(place.0);
+            }
             return Step::Hold;
         }
         recap(line, report)
@@ -67,14 +88,23 @@ impl Reader for Ansible {
     }
 }
 
+/// The host of `fatal: [tern]: FAILED! => …`.
+fn host(text: &str) -> Option<&str> {
+    let failed = text.starts_with("fatal: [") || text.starts_with("failed: [");
+    between(text, ": [", "]").filter(|_| failed)
+}
+
 impl Ansible {
-    fn failure(&self, host: &str, line: &Line<'_>) -> Finding {
+    fn failure(&mut self, host: &str, line: &Line<'_>) -> Finding {
         let said = between(line.text, "\"msg\": \"", "\"")
             .unwrap_or_else(|| line.text.split("=> ").last().unwrap_or(""));
         let title = format!("{} on {host}: {said}", self.task);
-        Finding::new(Kind::Tool, &title, line)
+        let mut finding = Finding::new(Kind::Tool, &title, line)
             .of(&self.task)
             .known_as(format!("ansible {} {host}", line.number))
+            .because(Some(format!("ansible {}: {said}", self.task)));
+        finding.location = self.origin.take();
+        finding
     }
 
     fn close(&mut self, report: &mut Report) {

@@ -13,13 +13,14 @@ pub(crate) const FORMAT: Format = Format {
     name: "mix",
     tools: "mix compile, mix test (ExUnit)",
     recognises: "compile errors, failed tests with both sides and place, warnings of the compiler, the sum",
-    version: "Elixir 1.17",
+    version: "Elixir 1.18",
     triggers: &[
         "== Compilation error in file",
         ") test ",
         ") property ",
         ") doctest ",
         "warning: ",
+        "error: ",
         " tests, ",
         " test, ",
         "** (",
@@ -33,7 +34,9 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Mix {
     open: Option<Open>,
-    warning: Option<(u64, String)>,
+    told: Option<Finding>,
+    /// Whether the compiler has stated an error, which `== Compilation error` then only reports.
+    stated: bool,
     /// Inside ExUnit's run: a bare exception is what a test printed.
     running: bool,
     /// Whether the stream is Elixir's: other compilers write `warning: ` too.
@@ -65,6 +68,11 @@ impl Reader for Mix {
         }
         if let Some(file) = line.text.strip_prefix("== Compilation error in file ") {
             self.close(report);
+            if self.stated {
+                report.failed(line);
+                report.cascade(line);
+                return Step::Take;
+            }
             self.open = Some(Open::compile(file.trim_end_matches(" =="), line));
             return Step::Hold;
         }
@@ -89,30 +97,46 @@ fn header<'a>(line: &Line<'a>) -> Option<&'a str> {
 impl Mix {
     /// `warning: text` with its place on a line below: `  lib/stream.ex:3: …` or `└─ lib/stream.ex:3:9: …`.
     fn warned(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
-        if let Some((number, text)) = self.warning.take() {
+        if let Some(mut told) = self.told.take() {
             let place = line.body().trim_start_matches(['└', '─', ' ']);
             let location = place_at_start(place)
                 .map(|(location, _)| location)
                 .filter(|place| is_elixir(&place.path));
-            let more = line.indent() > 0 && number + 12 > line.number;
+            let more = line.indent() > 0 && told.lines.first + 12 > line.number;
             if location.is_some() {
-                self.remember_undefined(&text, number);
-                report.warn("elixir", location, &Line { number, text: &text });
+                told.location = location;
+                told.add(line);
+                self.placed(told, report);
                 return Some(Step::Take);
             }
             if more {
-                self.warning = Some((number, text));
+                told.add(line);
+                self.told = Some(told);
                 return Some(Step::Hold);
             }
             return None;
         }
         self.elixir |= line.text.starts_with("Compiling ") && line.text.contains("(.ex)");
-        let starts =
-            self.elixir && line.body().starts_with("warning: ") && line.indent() <= 4 && self.open.is_none();
+        let named = line.body().starts_with("warning: ") || line.body().starts_with("error: ");
+        let starts = self.elixir && named && line.indent() <= 4 && self.open.is_none() && !self.running;
         starts.then(|| {
-            self.warning = Some((line.number, line.body().to_owned()));
+            self.told = Some(Finding::new(Kind::Compile, line.body(), line));
             Step::Hold
         })
+    }
+
+    /// A warning or an error of the compiler, with its place.
+    fn placed(&mut self, mut told: Finding, report: &mut Report) {
+        let number = told.lines.first;
+        if let Some(message) = told.title.strip_prefix("error: ").map(str::to_owned) {
+            self.stated = true;
+            told.cause = crate::diag::missing_name(&message);
+            told.retitle(&message);
+            return report.fail(told);
+        }
+        let text = told.title.clone();
+        self.remember_undefined(&text, number);
+        report.warn("elixir", told.location, &Line { number, text: &text });
     }
 
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -139,6 +163,10 @@ impl Mix {
         }
         if let Some(rest) = text.strip_prefix("** (") {
             if self.running {
+                return Step::Take;
+            }
+            if self.stated && rest.contains("cannot compile module") {
+                report.cascade(line);
                 return Step::Take;
             }
             report.fail(Finding::new(Kind::Exception, &format!("** ({rest}"), line));
@@ -179,7 +207,20 @@ impl Mix {
                     *number,
                 );
             }
-            report.fail(open.finding);
+            let mut finding = open.finding;
+            // Tests that share a broken setup fail at its place with its words.
+            let told = finding.title.strip_prefix(&open.name).unwrap_or(&finding.title);
+            let sides = finding
+                .explain
+                .iter()
+                .map(|quote| quote.text.as_str())
+                .collect::<Vec<_>>();
+            finding.cause = finding
+                .location
+                .as_ref()
+                .filter(|_| !open.compile)
+                .map(|place| format!("{place} {told} {}", sides.join(" ")));
+            report.fail(finding);
         }
     }
 }

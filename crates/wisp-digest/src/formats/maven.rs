@@ -43,7 +43,8 @@ struct Maven {
 impl Reader for Maven {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if let Some(rest) = text.strip_prefix("[ERROR]") {
+        // `[ERROR]: …` is Ansible's.
+        if let Some(rest) = text.strip_prefix("[ERROR]").filter(|rest| !rest.starts_with(':')) {
             return self.error(rest.trim(), line, report);
         }
         if let Some(rest) = text.strip_prefix("[WARNING]") {

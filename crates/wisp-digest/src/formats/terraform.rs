@@ -12,13 +12,18 @@ pub(crate) const FORMAT: Format = Format {
     name: "terraform",
     tools: "terraform, tofu",
     recognises: "errors with file, line and explanation, warnings, applied and planned changes",
-    version: "Terraform 1.9",
+    version: "Terraform 1.11",
     triggers: &[
         "│ Error: ",
         "│ Warning: ",
         "Apply complete!",
         "Plan: ",
         "No changes.",
+        "Error: ",
+        "Warning: ",
+        "  on ",
+        "  with ",
+        "Terraform will perform",
     ],
     reader: || Box::<Terraform>::default(),
 };
@@ -27,10 +32,26 @@ pub(crate) const FORMAT: Format = Format {
 struct Terraform {
     open: Option<Finding>,
     warning: bool,
+    /// Without colour there is no box: the last `Error: ` or `Warning: `, until its place shows whose it is.
+    header: Option<(u64, String)>,
+    bare: Option<Bare>,
+    /// In a plan, whose values may be any text.
+    plan: bool,
+}
+
+/// An error written without a box: its words, its place, and a paragraph of explanation.
+#[derive(Debug)]
+struct Bare {
+    finding: Finding,
+    error: bool,
+    explained: bool,
 }
 
 impl Reader for Terraform {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(step) = self.bare(line, report) {
+            return step;
+        }
         let boxed = line.text.strip_prefix('│').map(str::trim_start);
         if let Some(body) = boxed {
             return self.boxed(body, line, report);
@@ -47,6 +68,13 @@ impl Reader for Terraform {
             report.succeeded(line);
             return Step::Take;
         }
+        self.plan |= line
+            .text
+            .starts_with("Terraform will perform the following actions");
+        if self.plan && (line.indent() > 0 || line.is_blank() || line.text.starts_with("Terraform will")) {
+            return Step::Lean;
+        }
+        self.plan = false;
         if line.text.starts_with("Plan: ") {
             Step::Take
         } else {
@@ -60,6 +88,37 @@ impl Reader for Terraform {
 }
 
 impl Terraform {
+    /// `Error: Unsupported attribute`, a blank line, `  on main.tf line 12, in output "x":`, the source, a blank
+    /// line, and a paragraph.
+    fn bare(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if let Some(bare) = &mut self.bare {
+            if bare.takes(line) {
+                return Some(Step::Hold);
+            }
+            self.close(report);
+        }
+        if line.text.starts_with("Error: ") || line.text.starts_with("Warning: ") {
+            self.close(report);
+            self.header = Some((line.number, line.text.to_owned()));
+            return None;
+        }
+        let placed = line.text.starts_with("  on ") || line.text.starts_with("  with ");
+        let (number, text) = self.header.take_if(|_| placed)?;
+        if number + 3 < line.number {
+            return None;
+        }
+        report.unknowns.forget(number);
+        let header = Line { number, text: &text };
+        let mut bare = Bare {
+            finding: Finding::new(Kind::Configure, &text, &header),
+            error: text.starts_with("Error: "),
+            explained: false,
+        };
+        bare.takes(line);
+        self.bare = Some(bare);
+        Some(Step::Hold)
+    }
+
     fn boxed(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
         if body.starts_with("Error: ") {
             self.close(report);
@@ -85,8 +144,47 @@ impl Terraform {
 
     fn close(&mut self, report: &mut Report) {
         self.warning = false;
+        if let Some(bare) = self.bare.take() {
+            bare.report(report);
+        }
         if let Some(finding) = self.open.take() {
             report.fail(finding);
+        }
+    }
+}
+
+impl Bare {
+    /// Whether the line is part of it.
+    fn takes(&mut self, line: &Line<'_>) -> bool {
+        if line.is_blank() {
+            return !self.explained;
+        }
+        let body = line.body();
+        if line.indent() > 0 {
+            if let Some(place) = place(body) {
+                self.finding.location = Some(place);
+            }
+            self.finding.add(line);
+            return true;
+        }
+        if line.text.starts_with("Error: ") || line.text.starts_with("Warning: ") {
+            return false;
+        }
+        self.explained = true;
+        self.finding.add(line);
+        true
+    }
+
+    fn report(self, report: &mut Report) {
+        let header = Line {
+            number: self.finding.lines.first,
+            text: &self.finding.title,
+        };
+        if self.error {
+            report.failed(&header);
+            report.fail(self.finding);
+        } else {
+            report.warn("terraform", self.finding.location, &header);
         }
     }
 }

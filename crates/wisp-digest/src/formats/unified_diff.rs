@@ -4,18 +4,35 @@
 //! is taken for anything else.
 
 use crate::diff::{DiffFile, DiffShape};
+use crate::digest::{Kind, Location};
 use crate::limits;
-use crate::line::{Line, leading_number};
+use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
-use crate::report::Report;
+use crate::report::{Finding, Report};
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "diff",
-    tools: "git diff, git show, diff -u",
-    recognises: "files with lines added and removed, renames, binary files",
-    version: "git 2.43",
-    triggers: &["diff --git ", "--- ", "+++ ", "@@ -"],
+    tools: "git diff, git show, diff -u; git apply, git merge, git rebase, patch",
+    recognises: "files with lines added and removed, renames, binary files; hunks that do not apply, merge conflicts",
+    version: "git 2.39, GNU patch 2.7",
+    triggers: &[
+        "diff --git ",
+        "--- ",
+        "+++ ",
+        "@@ -",
+        "patching file ",
+        "Hunk #",
+        "patch does not apply",
+        "error: patch failed",
+        "CONFLICT (",
+        "Automatic merge failed",
+        "could not apply",
+        "Could not apply",
+        "previously applied) patch",
+        " saving rejects to",
+        "hint: ",
+    ],
     reader: || Box::<Diff>::default(),
 };
 
@@ -25,6 +42,8 @@ struct Diff {
     before: Option<(String, u64)>,
     old: u64,
     new: u64,
+    /// The file that patch is at.
+    patched: String,
 }
 
 impl Reader for Diff {
@@ -52,7 +71,11 @@ impl Reader for Diff {
             self.names(&before, &name(&text[4..]), number, report);
             return Step::Hold;
         }
-        self.others(line, report)
+        let step = self.others(line, report);
+        if step == Step::Pass {
+            return self.applied(line, report);
+        }
+        step
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -140,6 +163,38 @@ impl Diff {
         Step::Pass
     }
 
+    /// What git and patch say when a diff cannot be applied.
+    fn applied(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(file) = text.strip_prefix("patching file ") {
+            file.clone_into(&mut self.patched);
+            return Step::Take;
+        }
+        if let Some(place) = text
+            .strip_prefix("error: patch failed: ")
+            .and_then(place_at_start)
+        {
+            report.fail(Finding::new(Kind::Tool, text, line).at(place.0));
+        } else if let Some(row) = failed_hunk(text) {
+            let location = Location {
+                path: self.patched.clone(),
+                line: Some(row),
+                column: None,
+            };
+            let title = format!("{}: {text}", self.patched);
+            report.fail(Finding::new(Kind::Tool, &title, line).at(location));
+        } else if text.starts_with("CONFLICT (") || text.starts_with("Reversed (or previously applied) patch")
+        {
+            report.fail(Finding::new(Kind::Tool, text, line).known_as(format!("diff {text}")));
+        } else if is_sum(text) {
+            report.failed(line);
+            report.cascade(line);
+        } else if !text.starts_with("hint: ") {
+            return Step::Pass;
+        }
+        Step::Take
+    }
+
     /// A line of a hunk. Trailing blanks have been cut, so an empty line is an unchanged one.
     fn changed(&mut self, text: &str) {
         let Some(file) = &mut self.file else { return };
@@ -171,6 +226,21 @@ impl Diff {
             shape.files.push(file);
         }
     }
+}
+
+/// `Hunk #1 FAILED at 2.`: the line.
+fn failed_hunk(text: &str) -> Option<u64> {
+    let (_, rest) = text.strip_prefix("Hunk #")?.split_once(" FAILED at ")?;
+    leading_number(rest).map(|(row, _)| row)
+}
+
+/// Lines that only report that something did not apply.
+fn is_sum(text: &str) -> bool {
+    (text.starts_with("error: ") && text.ends_with(": patch does not apply"))
+        || text.starts_with("Automatic merge failed")
+        || text.starts_with("error: could not apply ")
+        || text.starts_with("Could not apply ")
+        || text.contains(" -- saving rejects to")
 }
 
 /// `@@ -1,7 +1,9 @@`: how many lines of each side.
