@@ -297,7 +297,11 @@ fn a_full_disk_bounds_the_result_says_so_and_the_turn_goes_on() {
 
 #[test]
 fn what_is_no_file_is_refused_before_it_is_opened() {
-    for (path, word) in [("/dev/zero", "regular"), ("pipe", "regular")] {
+    for (path, word) in [
+        ("/dev/zero", "regular"),
+        ("pipe", "regular"),
+        ("socket", "regular"),
+    ] {
         let server = calls("read_file", json!({ "path": path }));
         let wisp = Wisp::with(&server);
         let made = Command::new("mkfifo")
@@ -305,6 +309,7 @@ fn what_is_no_file_is_refused_before_it_is_opened() {
             .status()
             .unwrap();
         assert!(made.success());
+        let _socket = std::os::unix::net::UnixListener::bind(wisp.work().join("socket")).unwrap();
         let ran = wisp.run(&["--yes", "go"], "");
         assert_eq!(
             (ran.code, ran.text().as_str()),

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! let tools = wisp_tools::builtin(&wisp_tools::BuiltinOptions::default());
-//! let names: Vec<&str> = tools.iter().map(|tool| tool.descriptor().name).collect();
+//! let names: Vec<_> = tools.iter().map(|tool| tool.descriptor().name).collect();
 //! assert_eq!(names[..4], ["current_date", "run_command", "read_file", "edit_file"]);
 //! ```
 

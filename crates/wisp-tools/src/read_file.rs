@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::call::Call;
-use crate::files::read::{DEFAULT_LIMIT, Range, page};
-use crate::tool::{Descriptor, Ending, Returned, Running, Tool};
+use crate::files::read::{CLOSING, DEFAULT_LIMIT, Range, page};
+use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 arguments! {
     /// What `read_file` is called with.
@@ -18,6 +18,9 @@ arguments! {
     }
 }
 
+/// The most bytes of the note on a file that was read whole and is longer than a page.
+const NOTE: usize = 480;
+
 /// The tool.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ReadFile;
@@ -28,7 +31,9 @@ impl Tool for ReadFile {
             name: "read_file".into(),
             description: "Read lines of a text file, numbered. The last line says how to read on.".into(),
             parameters: ReadFileArguments::PARAMETERS.into(),
-            limits: "a page is at most the tool-output budget; regular UTF-8 files only".to_owned(),
+            limits: "a page is at most the tool-output budget; a longer file read without offset, limit and column is also \
+                     kept as an output; regular UTF-8 files only"
+                .to_owned(),
             example: "Read README.md and tell me how to build this.".into(),
             reads_only: true,
         }
@@ -59,10 +64,17 @@ async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
         limit: number(arguments.limit, DEFAULT_LIMIT),
         column: number(arguments.column, 1),
     };
-    // Room for line numbers and the closing line, so that the page as a whole stays within the budget.
-    let budget = call.budget();
-    match page(&path, range, budget) {
-        Ok(text) => Returned::page(text),
+    let whole = arguments.offset.is_none() && arguments.limit.is_none() && arguments.column.is_none();
+    let closing = if whole { CLOSING + NOTE } else { CLOSING };
+    match page(&path, range, call.budget().saturating_sub(closing)) {
+        Ok(page) if whole && page.rest.is_some() => Returned {
+            body: Body::File {
+                page: Box::new(page),
+                path,
+            },
+            ending: Ending::Done,
+        },
+        Ok(page) => Returned::page(page.lines + &page.closing),
         Err(e) => Returned {
             ending: Ending::Failed("error".to_owned()),
             ..Returned::error(e)

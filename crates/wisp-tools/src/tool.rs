@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use wisp_exec::Outcome;
 
 use crate::arguments::{Parameter, schema};
 use crate::call::Call;
+use crate::files::read::Page;
 
 /// A future of a tool: boxed, because tools live in one list.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Returned> + Send + 'a>>;
@@ -127,6 +129,14 @@ pub enum Body {
     Text(String),
     /// A page that the tool bounded itself; the rest is reached by asking the tool for it.
     Page(String),
+    /// The first page of a file that was asked for whole and is longer: kept as an output, so that it can be filtered,
+    /// summarised and questioned.
+    File {
+        /// The page.
+        page: Box<Page>,
+        /// The file, cleared for reading.
+        path: PathBuf,
+    },
     /// A command's streams, spilled where they are long.
     Command {
         /// The lines above the streams.
@@ -183,6 +193,7 @@ impl Returned {
     pub fn text_len(&self) -> Option<usize> {
         match &self.body {
             Body::Text(text) | Body::Page(text) => Some(text.len()),
+            Body::File { page, .. } => Some(page.lines.len() + page.closing.len()),
             Body::Command { .. } => None,
         }
     }

@@ -105,6 +105,12 @@ pub fn fit(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fit
     reduced(whole, budget, telling)
 }
 
+/// The note on `held`, one line without a newline, for a result that is bounded by its tool: what is held back, where
+/// the whole is, and the ways to it.
+pub fn note_on(held: &[HeldBack], telling: &Telling) -> String {
+    note::note(held, telling, note::Tier::Plain)
+}
+
 /// Fits an output that [`shown_whole`] has found not to fit.
 pub(crate) fn reduced(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fitted> {
     room::reduced(whole, budget, telling)

@@ -116,9 +116,33 @@ fn refuse_special(path: &Path, meta: &fs::Metadata) -> Result<(), ReadError> {
     })
 }
 
-/// One page of a file: lines as `number TAB text`, then how to go on or that it ends. `budget` is the most bytes of
-/// line content.
-pub fn page(path: &Path, range: Range, budget: usize) -> Result<String, ReadError> {
+/// A page of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its lines as `number TAB text`.
+    pub lines: String,
+    /// How to go on, or that the file ends here: the last line of the result.
+    pub closing: String,
+    /// What comes after it; none at the file's end.
+    pub rest: Option<Rest>,
+}
+
+/// What of a file comes after a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rest {
+    /// Its first byte in the file.
+    pub from: u64,
+    /// The line that byte is in, from 1.
+    pub line: u64,
+    /// Where that byte is in its line, from 1, when the page ends inside it.
+    pub column: Option<u64>,
+}
+
+/// The most bytes that a page's closing line takes.
+pub const CLOSING: usize = 160;
+
+/// One page of a file. `budget` is the most bytes of its lines, numbers and newlines counted.
+pub fn page(path: &Path, range: Range, budget: usize) -> Result<Page, ReadError> {
     if range.offset == 0 || range.limit == 0 || range.column == 0 {
         return Err(ReadError::Range);
     }
@@ -131,13 +155,14 @@ pub fn page(path: &Path, range: Range, budget: usize) -> Result<String, ReadErro
     if first.contains(&0) {
         return Err(ReadError::Binary(path.to_owned()));
     }
-    if first.starts_with(BOM) {
+    let bom = first.starts_with(BOM);
+    if bom {
         reader.consume(BOM.len());
     }
     Pager {
         range,
         budget,
-        used: 0,
+        at: if bom { BOM.len() as u64 } else { 0 },
         out: String::new(),
     }
     .run(&mut reader)
@@ -151,6 +176,8 @@ struct Line {
     text: Vec<u8>,
     /// Bytes of the whole line, its ending left out.
     bytes: usize,
+    /// Bytes of it in the file, its ending counted.
+    raw: usize,
     /// Whether a newline ended it.
     ended: bool,
 }
@@ -158,19 +185,20 @@ struct Line {
 /// Whether a line went onto the page.
 enum Added {
     Whole,
-    Cut,
+    Cut(Page),
     No,
 }
 
 struct Pager {
     range: Range,
     budget: usize,
-    used: usize,
+    /// Where in the file the present line starts.
+    at: u64,
     out: String,
 }
 
 impl Pager {
-    fn run(mut self, reader: &mut impl BufRead) -> io::Result<String> {
+    fn run(mut self, reader: &mut impl BufRead) -> io::Result<Page> {
         let last = self.range.offset.saturating_add(self.range.limit);
         let mut number = 1;
         loop {
@@ -190,8 +218,11 @@ impl Pager {
             } else {
                 Added::Whole
             } {
-                Added::Whole => number += 1,
-                Added::Cut => return Ok(self.out),
+                Added::Whole => {
+                    number += 1;
+                    self.at += line.raw as u64;
+                }
+                Added::Cut(page) => return Ok(page),
                 Added::No => return Ok(self.more(number)),
             }
         }
@@ -200,41 +231,75 @@ impl Pager {
     /// Adds a line when it fits. The first line of a page is always added, cut to the budget.
     fn add(&mut self, number: usize, skip: usize, line: &Line) -> Added {
         let rest = line.bytes.saturating_sub(skip);
-        if rest <= self.budget - self.used.min(self.budget) {
-            self.used += rest;
+        let label = format!("{number}\t");
+        let taken = self.out.len() + label.len() + 1;
+        let room = self.budget.saturating_sub(taken);
+        if rest <= room && (taken <= self.budget || self.out.is_empty()) {
             let ending = if line.ended {
                 ""
             } else {
                 "[no newline at the end of the file]\n"
             };
             let text = String::from_utf8_lossy(&line.text);
-            let _ = write!(self.out, "{number}\t{text}\n{ending}");
-            return Added::Whole;
+            if text.len() <= room {
+                let _ = write!(self.out, "{label}{text}\n{ending}");
+                return Added::Whole;
+            }
         }
         if !self.out.is_empty() {
             return Added::No;
         }
-        let cut = floor_char(&line.text, self.budget);
-        let next = skip + cut + 1;
-        self.out = format!(
-            "{number}\t{}\n[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
-            String::from_utf8_lossy(&line.text[..cut]),
-            line.bytes,
-            skip + 1,
-            skip + cut,
-        );
-        Added::Cut
+        Added::Cut(self.cut(number, skip, line, room))
     }
 
-    fn end(mut self) -> String {
-        if self.out.is_empty() {
-            self.out.push_str("(no lines in range)\n");
+    /// A page of the start of one line. Bytes that are no UTF-8 take more room shown than they have.
+    fn cut(&self, number: usize, skip: usize, line: &Line, room: usize) -> Page {
+        let mut cut = floor_char(&line.text, room);
+        let mut text = String::from_utf8_lossy(&line.text[..cut]);
+        while text.len() > room && cut > 1 {
+            cut = floor_char(&line.text, cut - (text.len() - room).div_ceil(3));
+            text = String::from_utf8_lossy(&line.text[..cut]);
         }
-        self.out + "[end of file]"
+        let next = skip + cut + 1;
+        Page {
+            lines: format!("{number}\t{text}\n"),
+            closing: format!(
+                "[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
+                line.bytes,
+                skip + 1,
+                skip + cut,
+            ),
+            rest: Some(Rest {
+                from: self.at + (skip + cut) as u64,
+                line: number as u64,
+                column: Some(next as u64),
+            }),
+        }
     }
 
-    fn more(self, number: usize) -> String {
-        format!("{}[more: call again with offset {number}]", self.out)
+    fn end(self) -> Page {
+        let nothing = if self.out.is_empty() {
+            "(no lines in range)\n"
+        } else {
+            ""
+        };
+        Page {
+            lines: self.out + nothing,
+            closing: "[end of file]".to_owned(),
+            rest: None,
+        }
+    }
+
+    fn more(self, number: usize) -> Page {
+        Page {
+            lines: self.out,
+            closing: format!("[more: call again with offset {number}]"),
+            rest: Some(Rest {
+                from: self.at,
+                line: number as u64,
+                column: None,
+            }),
+        }
     }
 }
 
@@ -264,6 +329,7 @@ fn next_line(reader: &mut impl BufRead, skip: usize, keep: usize) -> io::Result<
         line.bytes += part.len();
         last = part.last().copied().unwrap_or(last);
         let used = part.len() + usize::from(end.is_some());
+        line.raw += used;
         reader.consume(used);
         if end.is_some() {
             if last == b'\r' && line.bytes > 0 {
@@ -282,6 +348,11 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], offset: usize, limit: usize, column: usize, budget: usize) -> String {
+        let page = paged(bytes, offset, limit, column, budget);
+        page.lines + &page.closing
+    }
+
+    fn paged(bytes: &[u8], offset: usize, limit: usize, column: usize, budget: usize) -> Page {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         fs::write(&path, bytes).unwrap();
@@ -318,23 +389,51 @@ mod tests {
             "1\ta\n2\tb\n[more: call again with offset 3]"
         );
         assert_eq!(
-            read(b"aaaa\nbbbb\nc\n", 1, 9, 1, 8),
+            read(b"aaaa\nbbbb\nc\n", 1, 9, 1, 14),
             "1\taaaa\n2\tbbbb\n[more: call again with offset 3]"
         );
         assert_eq!(
-            read(b"aaaa\nbbbbb\nc\n", 1, 9, 1, 8),
+            read(b"aaaa\nbbbbb\nc\n", 1, 9, 1, 14),
             "1\taaaa\n[more: call again with offset 2]"
         );
     }
 
     #[test]
+    fn what_comes_after_a_page_is_known_to_the_byte() {
+        let rest = |from, line, column| Some(Rest { from, line, column });
+        assert_eq!(paged(b"a\r\nb\nc\n", 1, 2, 1, 99).rest, rest(5, 3, None));
+        assert_eq!(paged(b"\xEF\xBB\xBFaa\nb\n", 1, 1, 1, 99).rest, rest(6, 2, None));
+        assert_eq!(paged(b"x\nabcdef\n", 2, 1, 3, 5).rest, rest(6, 2, Some(5)));
+        assert_eq!(paged(b"a\n", 1, 9, 1, 99).rest, None);
+    }
+
+    #[test]
+    fn numbers_and_bytes_that_are_no_text_count_as_they_are_shown() {
+        let short = "\n".repeat(50_000);
+        let page = paged(short.as_bytes(), 1, 50_000, 1, 4_096);
+        assert!(
+            page.lines.len() <= 4_096 && page.lines.len() > 4_080,
+            "{}",
+            page.lines.len()
+        );
+        let bad = [0xff_u8; 9_000];
+        let page = paged(&bad, 1, 1, 1, 3_000);
+        assert!(
+            page.lines.len() <= 3_000 && page.lines.len() > 2_980,
+            "{}",
+            page.lines.len()
+        );
+        assert_eq!(page.rest.unwrap().from, 999);
+    }
+
+    #[test]
     fn a_file_without_newlines_is_read_a_page_at_a_time() {
-        let first = read("ab漢字".as_bytes(), 1, 9, 1, 6);
+        let first = read("ab漢字".as_bytes(), 1, 9, 1, 9);
         assert_eq!(
             first,
             "1\tab漢\n[line 1 has 8 bytes, 1–5 shown: call again with offset 1 and column 6]"
         );
-        let rest = read("ab漢字".as_bytes(), 1, 9, 6, 6);
+        let rest = read("ab漢字".as_bytes(), 1, 9, 6, 9);
         assert_eq!(rest, "1\t字\n[no newline at the end of the file]\n[end of file]");
     }
 

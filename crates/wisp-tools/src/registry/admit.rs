@@ -7,6 +7,7 @@ use wisp_output::fit::FirstError;
 use wisp_output::store::About as Described;
 use wisp_output::{Context, HeldBack, Kept, Measured, Output, Piece, Place, Stream, present};
 
+use super::file;
 use crate::call::{Keep, Services};
 use crate::tool::{Body, Ending};
 
@@ -100,12 +101,13 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
     };
     match body {
         Body::Page(text) => page(text, admitted),
+        Body::File { page, path } => file::read_whole(&page, &path, admitted, about, services),
         body => shown(body, admitted, about, services),
     }
 }
 
 /// A page is bounded by its tool; what is shown is what it is.
-fn page(text: String, admitted: Admitted) -> Admitted {
+pub(super) fn page(text: String, admitted: Admitted) -> Admitted {
     Admitted {
         bytes: text.len() as u64,
         lines: text.lines().count() as u64,
@@ -177,6 +179,7 @@ fn printed(body: &Body) -> Option<(u64, u64)> {
 pub(super) fn output_of(body: &Body) -> Output<'_> {
     match body {
         Body::Text(text) | Body::Page(text) => Output::text(text.as_bytes()),
+        Body::File { page, .. } => Output::text(page.lines.as_bytes()),
         Body::Command {
             header,
             outcome,
@@ -250,6 +253,7 @@ fn beginning(body: &Body) -> String {
         Body::Text(text) => return cut(text, BEGINNING).to_owned(),
         // A page is within the budget, and a face that shows it folded shows all of it.
         Body::Page(text) => return text.clone(),
+        Body::File { page, .. } => return format!("{}{}", page.lines, page.closing),
         Body::Command { outcome, .. } => outcome,
     };
     let out = String::from_utf8_lossy(cut_bytes(outcome.stdout.head(), BEGINNING)).into_owned();

@@ -7,6 +7,7 @@
 
 mod admit;
 mod batch;
+mod file;
 mod receive;
 
 use std::time::Instant;

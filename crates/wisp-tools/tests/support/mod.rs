@@ -75,7 +75,7 @@ pub struct Stage {
     pub registry: Registry,
     pub person: Nobody,
     pub cancel: Cancel,
-    session: SessionId,
+    pub session: SessionId,
 }
 
 impl Stage {
