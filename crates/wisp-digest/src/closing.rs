@@ -161,8 +161,16 @@ fn demote_exceptions(report: &mut Report, exit: Option<i32>) {
 fn promote_orphans(report: &mut Report) {
     for orphan in std::mem::take(&mut report.orphans) {
         let line = orphan.quote.line;
+        // A step of a CI job holds the streams of the jobs it ran side by side.
+        let step = orphan
+            .section
+            .filter(|_| orphan.format == "ci")
+            .and_then(|at| report.sections.get(at))
+            .map(|section| section.lines);
         let before = |failure: &&mut Failure| {
-            (orphan.section.is_none() || failure.section == orphan.section) && failure.lines.first < line
+            let inside = step.is_some_and(|lines| lines.holds(failure.lines.first));
+            (orphan.section.is_none() || failure.section == orphan.section || inside)
+                && failure.lines.first < line
         };
         match report
             .failures

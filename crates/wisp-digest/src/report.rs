@@ -63,7 +63,7 @@ impl Report {
     pub(crate) fn fail(&mut self, finding: Finding) {
         let key = finding.copy_key();
         if let Some(earlier) = key.and_then(|key| self.seen.get(&key).copied()) {
-            self.copy(earlier, finding.lines.first);
+            self.again(earlier, finding);
             return;
         }
         let place = self.place(finding);
@@ -151,6 +151,25 @@ impl Report {
             };
             failure.related.push(related);
         }
+    }
+
+    /// A print of a failure known already. Streams end late: the print that stands first is the root.
+    fn again(&mut self, earlier: Option<usize>, finding: Finding) {
+        let section = self.section;
+        let line = finding.lines.first;
+        let before = |failure: &&mut Failure| line < failure.lines.first;
+        let Some((index, failure)) = earlier.and_then(|index| {
+            let failure = self.failures.get_mut(index);
+            Some((index, failure.filter(before)?))
+        }) else {
+            return self.copy(earlier, line);
+        };
+        let later = failure.lines.first;
+        failure.lines = finding.lines;
+        failure.explain = finding.explain;
+        failure.section = section;
+        self.copy(earlier, later);
+        self.adopt(index);
     }
 
     fn copy(&mut self, earlier: Option<usize>, line: u64) {

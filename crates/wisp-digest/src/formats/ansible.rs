@@ -1,6 +1,7 @@
 //! Ansible: `fatal: [host]: FAILED! => …` under its task, and the recap.
 //!
-//! Written from ansible-core 2.21. A failure that is ignored is followed by `...ignoring` and counts as none.
+//! Written from real runs of ansible-core 2.21. A failure that is ignored is followed by `...ignoring` and counts
+//! as none.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, number_after, place_at_start};

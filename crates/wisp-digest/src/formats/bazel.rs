@@ -1,6 +1,7 @@
 //! Bazel: actions and tests that failed.
 //!
-//! Written from Bazel 7. An action's `ERROR: … failed: (Exit 1)` reports what the compiler prints after it.
+//! Written from Bazel 7's documentation, not seen from a real run. An action's `ERROR: … failed: (Exit 1)` reports
+//! what the compiler prints after it.
 
 use crate::digest::Kind;
 use crate::line::{Line, has_extension, place_at_start};
@@ -12,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "bazel",
     tools: "bazel build, bazel test",
     recognises: "failed tests and targets, errors of BUILD files; failed actions as consequences",
-    version: "Bazel 7",
+    version: "Bazel 7 (documentation)",
     triggers: &[
         "ERROR: ",
         "Target //",
@@ -25,6 +26,7 @@ pub(crate) const FORMAT: Format = Format {
         "Executed ",
         "FAILED TO BUILD",
         "NO STATUS",
+        "Use --",
     ],
     reader: || Box::new(Bazel),
 };
@@ -59,6 +61,9 @@ impl Reader for Bazel {
         if text.starts_with("//") {
             return target(line, report);
         }
+        if text.starts_with("Use --verbose_failures") || text.starts_with("Use --sandbox_debug") {
+            return Step::Take;
+        }
         if text.starts_with("Executed ") && text.contains(" tests") || text.starts_with("INFO: ") {
             Step::Take
         } else {
@@ -78,7 +83,8 @@ fn error(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         let known = rest.starts_with("Analysis of target")
             || rest.starts_with("Skipping '")
             || rest.starts_with("command succeeded, but")
-            || rest.starts_with("no such target");
+            || rest.starts_with("no such target")
+            || rest.starts_with("package contains errors");
         if known {
             report.cascade(line);
             return Step::Take;

@@ -1,6 +1,6 @@
 //! cargo: the lines around rustc's diagnostics that report, sum up or repeat.
 //!
-//! Written from cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
+//! Written from real runs of cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
 
 use crate::digest::Kind;
 use crate::line::{Line, number_before, place_at_start, quoted};

@@ -1,6 +1,7 @@
 //! cargo's and libtest's JSON: `--message-format=json` and `--format json`.
 //!
-//! Written from cargo 1.95 and nightly libtest. One document a line; those that are neither are passed on.
+//! Written from real runs of cargo 1.95, and nightly libtest's documentation. One document a line; those that are
+//! neither are passed on.
 
 use serde::Deserialize;
 

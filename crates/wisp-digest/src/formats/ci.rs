@@ -1,8 +1,9 @@
 //! Marks of CI runners: GitHub Actions' groups and annotations, GitLab's closing words.
 //!
-//! Written from Actions runner 2.320, `GitLab` Runner 17 and their raw logs. A step's script is echoed before
-//! it runs and is no output; `Process completed with exit code` reports a failure stated above it.
+//! Written from documentation and published logs of Actions runner 2.320 and `GitLab` Runner 17. A step's script is
+//! echoed before it runs and is no output; `Process completed with exit code` reports a failure stated above it.
 
+use crate::diag::{Level, colon, missing_name, paren};
 use crate::digest::{Kind, Location, Verdict};
 use crate::line::{Line, between, cut};
 use crate::reader::{Format, Reader, Step};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ci",
     tools: "GitHub Actions, GitLab CI, Azure Pipelines logs",
     recognises: "steps as sections and how each ended, annotations; echoed scripts are not output",
-    version: "Actions runner 2.320, GitLab Runner 17",
+    version: "Actions runner 2.320, GitLab Runner 17 (published logs)",
     triggers: &[
         "##[",
         "::error",
@@ -132,6 +133,10 @@ impl Ci {
             section.lines.reach(line.number);
         }
         report.failed(line);
+        if let Some(finding) = matched(rest, line) {
+            report.fail(finding);
+            return Step::Take;
+        }
         let stated = report
             .failures
             .iter()
@@ -149,6 +154,23 @@ impl Ci {
         }
         Step::Take
     }
+}
+
+/// A compiler's diagnostic that a problem matcher has made an annotation of.
+fn matched(text: &str, line: &Line<'_>) -> Option<Finding> {
+    let found = paren(text)
+        .or_else(|| colon(text))
+        .filter(|found| found.level == Level::Error)?;
+    let title = match found.code {
+        Some(code) => format!("{code}: {}", found.message),
+        None => found.message.to_owned(),
+    };
+    let cause = missing_name(found.message);
+    Some(
+        Finding::new(Kind::Compile, &title, line)
+            .at(found.location)
+            .because(cause),
+    )
 }
 
 /// `::error file=a.js,line=1::message`, as a workflow prints it.

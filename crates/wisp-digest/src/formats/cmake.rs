@@ -1,7 +1,7 @@
 //! CMake's configure step and ninja.
 //!
-//! Written from CMake 3.25 and ninja 1.11. A probe that fails (`Performing Test … - Failed`) is an answer, not
-//! an error; the message of an error is everything indented under it.
+//! Written from real runs of CMake 3.25 and 3.31 and ninja 1.12. A probe that fails (`Performing Test … - Failed`)
+//! is an answer, not an error; the message of an error is everything indented under it.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, leading_number};
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "cmake",
     tools: "cmake, ninja",
     recognises: "configure errors with their whole message, warnings; ninja's FAILED lines as consequences",
-    version: "CMake 3.25, ninja 1.11",
+    version: "CMake 3.31, ninja 1.12",
     triggers: &[
         "CMake Error",
         "CMake Warning",

@@ -1,7 +1,8 @@
 //! `CTest`: `1/6 Test #1: spines ....***Failed` and the sums at the end.
 //!
-//! Written from `CTest` 3.25 with `--output-on-failure`. When the test's own output states the failures, `CTest`'s
-//! line is their consequence; a crash, a timeout and a program that is not there are stated by `CTest` alone.
+//! Written from real runs of `CTest` 3.25 and 3.31 with `--output-on-failure` and `-V`. When the test's own output
+//! states the failures, `CTest`'s line is their consequence; a crash, a timeout and a program that is not there are
+//! stated by `CTest` alone.
 
 use crate::digest::Kind;
 use crate::line::{Line, number_before};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ctest",
     tools: "ctest",
     recognises: "failed, crashed, timed out and missing tests; disabled tests are none of them",
-    version: "CTest 3.25",
+    version: "CTest 3.31",
     triggers: &[
         " Test #",
         "    Start ",

@@ -1,7 +1,8 @@
 //! docker build with plain progress (`BuildKit`), and the older builder.
 //!
-//! Written from `BuildKit` 0.12 and docker 24. The lines of a step have been read in the step's own stream;
-//! the copy printed at the end is known by its text. "failed to solve" reports the step that failed.
+//! Written from documentation of `BuildKit` 0.12 and docker 24, not seen from a real run. The lines of a step have
+//! been read in the step's own stream; the copy printed at the end is known by its text. "failed to solve" reports
+//! the step that failed.
 
 use crate::digest::{Kind, Location, Verdict};
 use crate::line::{Line, cut, leading_number};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "docker",
     tools: "docker build, docker buildx, docker compose build",
     recognises: "steps as sections, the one that failed and its place in the Dockerfile; cancelled steps did not fail",
-    version: "BuildKit 0.12",
+    version: "BuildKit 0.12 (documentation)",
     triggers: &[
         "ERROR: ",
         "] RUN ",
@@ -149,11 +150,11 @@ fn is_step(report: &Report, section: usize) -> bool {
         .is_some_and(|section| section.name.starts_with('#'))
 }
 
-/// Compose's word on a container and concurrently's on a command, `web-1 exited with code 1`: the code.
-fn ended(text: &str) -> Option<&str> {
+/// Compose's word on a container and concurrently's on a command, `web-1 exited with code 1`: who, and the code.
+fn ended(text: &str) -> Option<(&str, &str)> {
     let (command, code) = text.split_once(" exited with code ")?;
     let plain = !command.contains(": ") && !code.contains(' ') && !code.is_empty();
-    plain.then_some(code)
+    plain.then_some((command, code))
 }
 
 /// `The command '/bin/sh -c …' returned a non-zero code: 2`.
@@ -163,9 +164,14 @@ fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
         report.cascade(line);
         return Step::Take;
     }
-    if let Some(code) = ended(line.text) {
+    if let Some((command, code)) = ended(line.text) {
         if !["0", "SIGTERM", "SIGINT"].contains(&code) {
+            // What failed stands in the container's own stream.
+            let outer = report.section;
+            let own = report.sections.iter().position(|section| section.name == command);
+            report.section = own.or(outer);
             report.cascade(line);
+            report.section = outer;
         }
         return Step::Take;
     }

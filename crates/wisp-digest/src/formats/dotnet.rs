@@ -1,6 +1,7 @@
 //! `dotnet build`, `MSBuild`, the C# and Visual C++ compilers, and `dotnet test`.
 //!
-//! Written from .NET SDK 8 and 9. `MSBuild` prints every diagnostic again in its summary; each counts once.
+//! Written from documentation of .NET SDK 8 and 9, not seen from a real run. `MSBuild` prints every diagnostic
+//! again in its summary; each counts once.
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "dotnet",
     tools: "dotnet build, dotnet test, msbuild, csc, cl, NuGet",
     recognises: "errors and warnings once each, failed tests with message and place, the sums",
-    version: ".NET SDK 9",
+    version: ".NET SDK 9 (documentation)",
     triggers: &[
         "): error ",
         "): warning ",
@@ -35,6 +36,7 @@ pub(crate) const FORMAT: Format = Format {
         "Test Run Failed",
         "Test Run Successful",
         "MSBUILD : error",
+        "[xUnit.net ",
     ],
     reader: || Box::<Dotnet>::default(),
 };
@@ -84,6 +86,18 @@ impl Reader for Dotnet {
             self.close(report);
         }
         if diagnostic(line, report) || sums(line, report) {
+            return Step::Take;
+        }
+        if line.text.starts_with("  Failed to restore ") {
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
+        }
+        // xUnit's runner says so before the test's block does.
+        if line.text.starts_with("[xUnit.net ") {
+            if line.text.ends_with(" [FAIL]") {
+                report.announce(line);
+            }
             return Step::Take;
         }
         if let Some(rest) = line

@@ -1,6 +1,7 @@
 //! `ESLint`'s stylish table, and linters that print the same.
 //!
-//! Written from `ESLint` 9. The file stands on a line of its own above its rows; a message may take two lines.
+//! Written from real runs of `ESLint` 9 and 10 and stylelint 17. The file stands on a line of its own above its
+//! rows; a message may take two lines.
 
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "eslint",
     tools: "eslint, stylelint, standard, oxlint's stylish form",
     recognises: "errors by file, warnings by rule, messages of two lines, the sum",
-    version: "ESLint 9",
+    version: "ESLint 10, stylelint 17",
     triggers: &[
         "  error ",
         "  warning ",

@@ -1,6 +1,6 @@
 //! Elixir: mix's compiler and ExUnit.
 //!
-//! Written from Elixir 1.14 and 1.17. A failure is numbered; a line that a test prints is not.
+//! Written from real runs of Elixir 1.14 and 1.18. A failure is numbered; a line that a test prints is not.
 
 use crate::digest::{Kind, Location};
 use crate::limits;

@@ -1,6 +1,6 @@
 //! GHC, cabal and stack.
 //!
-//! Written from GHC 9.6 and cabal 3.10. The message stands indented under the place.
+//! Written from real runs of GHC 9.6; cabal 3.10 from documentation. The message stands indented under the place.
 
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ghc",
     tools: "ghc, cabal, stack",
     recognises: "errors with their indented message, warnings by flag, failed suites",
-    version: "GHC 9.6, cabal 3.10",
+    version: "GHC 9.6, cabal 3.10 (documentation)",
     triggers: &[
         ".hs:",
         ".lhs:",

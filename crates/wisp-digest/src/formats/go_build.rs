@@ -1,7 +1,7 @@
 //! The go command's compiler and vet: `path/file.go:10:9: message` under `# package`.
 //!
-//! Written from Go 1.19 to 1.24, golangci-lint and staticcheck. A log line of a program (`main.go:23: text`)
-//! has no column and is not taken.
+//! Written from real runs of Go 1.19 and 1.26; golangci-lint and staticcheck from documentation. A log line of a
+//! program (`main.go:23: text`) has no column and is not taken.
 
 use crate::diag::{check_at_end, missing_name};
 use crate::digest::Kind;
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "go build",
     tools: "go build, go vet, golangci-lint, staticcheck",
     recognises: "compile and vet errors, missing modules, import cycles",
-    version: "Go 1.24",
+    version: "Go 1.26",
     triggers: &[
         ".go:",
         "go: ",

@@ -1,7 +1,7 @@
 //! `go test`: trees of tests, packages, panics and races; and the same as JSON with `-json`.
 //!
-//! Written from Go 1.19 to 1.24. A parent fails because a subtest did: only leaves count. A panic ends its
-//! package, so tests after it have no result, and the digest says so.
+//! Written from real runs of Go 1.19 and 1.26. A parent fails because a subtest did: only leaves count. A panic
+//! ends its package, so tests after it have no result, and the digest says so.
 
 mod json;
 mod panic;
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "go test",
     tools: "go test, go test -json, gotestsum, panics and races of Go programs",
     recognises: "failed leaf tests with what they printed, packages that do not build, panics with the first own frame, data races",
-    version: "Go 1.24",
+    version: "Go 1.26",
     triggers: &[
         "=== RUN",
         "=== NAME",

@@ -1,6 +1,6 @@
 //! GoogleTest: `[ RUN      ]` to `[  FAILED  ]`, with everything the test printed in between.
 //!
-//! Written from GoogleTest 1.14. What a passing test prints is its own affair.
+//! Written from real runs of GoogleTest 1.15. What a passing test prints is its own affair.
 
 use crate::digest::Kind;
 use crate::line::{Line, leading_number, number_before, place_at_start};
@@ -12,7 +12,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "googletest",
     tools: "GoogleTest, gMock",
     recognises: "failed assertions by test, counts, disabled and skipped tests; a failure listed again counts once",
-    version: "GoogleTest 1.14",
+    version: "GoogleTest 1.15",
     triggers: &[
         "[ RUN ",
         "[  FAILED",

@@ -1,7 +1,7 @@
 //! Gradle: failed tasks and tests, and what went wrong.
 //!
-//! Written from Gradle 8.10. The task that failed and `BUILD FAILED` report what the compiler or the tests said;
-//! "What went wrong" is the root only where nothing else says it.
+//! Written from documentation of Gradle 8 and 9, not seen from a real run. The task that failed and `BUILD FAILED`
+//! report what the compiler or the tests said; "What went wrong" is the root only where nothing else says it.
 
 use super::java::Trace;
 use crate::digest::{Kind, Location};
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "gradle",
     tools: "gradle, gradlew (Java, Kotlin, Android)",
     recognises: "failed tests, failed tasks as consequences, what went wrong when nothing else says it",
-    version: "Gradle 8.10",
+    version: "Gradle 8.10 (documentation)",
     triggers: &[
         "> Task ",
         "FAILED",

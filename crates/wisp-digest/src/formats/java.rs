@@ -1,6 +1,6 @@
 //! Java stack traces: `Exception in thread …`, `Caused by: …`, `... 2 more`.
 //!
-//! Written from JDK 17 and 21; Kotlin and Scala print the same. The innermost cause is the root, the first
+//! Written from real runs of JDK 17; Kotlin and Scala print the same. The innermost cause is the root, the first
 //! frame that is the person's own is the place, and each thread's exception is a failure of its own.
 
 use crate::digest::{Kind, Location};
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "java",
     tools: "the JVM's stack traces (Java, Kotlin, Scala)",
     recognises: "uncaught exceptions by thread, the innermost cause, the first own frame",
-    version: "JDK 21",
+    version: "JDK 17",
     triggers: &[
         "Exception in thread ",
         "Caused by: ",

@@ -1,6 +1,7 @@
 //! Jest: `FAIL file`, `● name`, suites that do not load, console output of passing tests.
 //!
-//! Written from Jest 29. What `console.error` prints is output, not a failure; the summary at the end repeats.
+//! Written from real runs of Jest 29 and 30. What `console.error` prints is output, not a failure; the summary at
+//! the end repeats.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number, place_at_start};
@@ -12,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "jest",
     tools: "jest",
     recognises: "failed tests and suites that do not load, with both sides of the assertion; console output is none of them",
-    version: "Jest 29",
+    version: "Jest 30",
     triggers: &[
         "FAIL ",
         "PASS ",

@@ -1,6 +1,7 @@
 //! `JUnit`'s XML, as every other test runner writes it too.
 //!
-//! Written from Surefire's, pytest's and jest-junit's files. What stands in `system-out` is output.
+//! Written from real files of Surefire 3.5; pytest's and jest-junit's from documentation. What stands in
+//! `system-out` is output.
 
 use crate::digest::Kind;
 use crate::line::{Line, place_at_start};
@@ -12,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "junit xml",
     tools: "Surefire, pytest --junitxml, jest-junit, gotestsum and others, the file given whole",
     recognises: "failures and errors by test case, the counts of every suite",
-    version: "Surefire 3.2's schema",
+    version: "Surefire 3.5's schema",
     triggers: &[
         "<testsuite",
         "<testcase",

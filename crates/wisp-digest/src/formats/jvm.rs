@@ -1,6 +1,6 @@
 //! javac, kotlinc and scalac outside Maven.
 //!
-//! Written from JDK 21, Kotlin 2.0 and Scala 3.5.
+//! Written from real runs of JDK 17's javac; Kotlin 2.0 and Scala 3.5 from documentation.
 
 use crate::diag::{Level, colon, missing_name};
 use crate::digest::{Kind, Location};
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "javac/kotlinc",
     tools: "javac, kotlinc, scalac (also under Gradle and Bazel)",
     recognises: "errors with source line and symbol, warnings, the count at the end",
-    version: "JDK 21, Kotlin 2.0",
+    version: "JDK 17, Kotlin 2.0 (documentation)",
     triggers: &[
         ".java:", "e: /", "e: file", "w: /", "w: file", ".kt:", ".kts:", ".scala:", " errors", "1 error",
     ],

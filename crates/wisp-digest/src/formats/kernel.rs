@@ -1,7 +1,8 @@
 //! The Linux kernel's log, and what journald tells of services.
 //!
-//! Written from Linux 6.6 and systemd 255. The first oops of a boot is the root; what comes after it (a second
-//! oops, a lockup, the panic) follows. Errors of the firmware's tables and of probed devices are old noise.
+//! Written from documentation of Linux 6.6 and systemd 255, not seen from a real run. The first oops of a boot is
+//! the root; what comes after it (a second oops, a lockup, the panic) follows. Errors of the firmware's tables and
+//! of probed devices are old noise.
 
 use crate::digest::Kind;
 use crate::line::{Line, between};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "kernel",
     tools: "dmesg, journalctl (kernel and systemd)",
     recognises: "oopses with where they happened, out-of-memory kills, lockups, panics, segfaults, services that died",
-    version: "Linux 6.6, systemd 255",
+    version: "Linux 6.6, systemd 255 (documentation)",
     triggers: &[
         "BUG: ",
         "Oops",

@@ -1,8 +1,8 @@
 //! Rust's test harness and panics: `test NAME ... FAILED`, the captured output, `test result:`.
 //!
-//! Written from libtest of Rust 1.95, of doc tests and with `--nocapture`. A panic counts only when its test
-//! failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at once
-//! unless the run says otherwise.
+//! Written from real runs of libtest of Rust 1.95, of doc tests and with `--nocapture`. A panic counts only when
+//! its test failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at
+//! once unless the run says otherwise.
 
 use crate::digest::{Kind, Location};
 use crate::limits;

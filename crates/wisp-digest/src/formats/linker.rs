@@ -1,7 +1,7 @@
 //! Linkers: undefined references and multiple definitions.
 //!
-//! Written from GNU ld 2.40, gold, LLD 14 and Apple's ld. References to symbols of one library (one namespace,
-//! one prefix) are one cause: something is not linked.
+//! Written from real runs of GNU ld 2.40 and 2.44 and LLD 14 and 19; gold and Apple's ld from documentation.
+//! References to symbols of one library (one namespace, one prefix) are one cause: something is not linked.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, quoted};
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "linker",
     tools: "GNU ld, gold, lld, Apple ld, collect2, MSVC link",
     recognises: "missing symbols grouped by library, duplicate definitions, missing libraries",
-    version: "binutils 2.40, LLD 14",
+    version: "binutils 2.44, LLD 19",
     triggers: &[
         "undefined reference to",
         "multiple definition of",

@@ -1,6 +1,6 @@
 //! make: `*** [Makefile:7: x.o] Error 1` reports what a recipe said; what make itself cannot do is a root.
 //!
-//! Written from GNU make 4.3 and BSD make.
+//! Written from real runs of GNU make 4.3; BSD make from documentation.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, place_at_start};

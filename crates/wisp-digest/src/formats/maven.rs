@@ -1,7 +1,8 @@
 //! Maven and its Surefire and compiler plugins.
 //!
-//! Written from Maven 3.9 and Surefire 3.2. Maven prints compile errors twice, test failures three times, and
-//! a page of help; each failure counts once, under the module that has it.
+//! Written from real runs of Maven 3.8 with Surefire 3.5; reactors from documentation of 3.9. Maven prints compile
+//! errors twice, test failures three times, and a page of help; each failure counts once, under the module that has
+//! it.
 
 use super::java::Trace;
 use crate::diag::missing_name;
@@ -15,7 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "maven",
     tools: "mvn, mvnw (compiler, surefire, failsafe)",
     recognises: "compile errors, failed tests with their root exception, modules that failed or were skipped, the sums",
-    version: "Maven 3.9",
+    version: "Maven 3.8, Surefire 3.5",
     triggers: &[
         "[ERROR]",
         "[WARNING]",

@@ -1,6 +1,6 @@
 //! Mocha: `1 failing` and the numbered blocks after it.
 //!
-//! Written from Mocha 10 and 11, spec and dot reporters. The tree above names the same tests without a reason.
+//! Written from real runs of Mocha 12's spec reporter. The tree above names the same tests without a reason.
 
 use super::jest::own_frame;
 use crate::digest::Kind;
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "mocha",
     tools: "mocha, cypress",
     recognises: "failed tests with their full name, message and first own frame, the sums",
-    version: "Mocha 11",
+    version: "Mocha 12",
     triggers: &[" passing (", " failing", " pending", "    ✔ ", "    ✓ "],
     reader: || Box::<Mocha>::default(),
 };

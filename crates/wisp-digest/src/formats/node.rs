@@ -1,7 +1,8 @@
 //! Node's uncaught exceptions, and Deno's and Bun's.
 //!
-//! Written from Node 20 and 22. The statement stands above the first `at` line; the first frame outside
-//! `node_modules` is the place. A trace that a program prints and survives is an exception, not a crash.
+//! Written from real runs of Node 20 and 24, Deno 2.9 and Bun 1.4. The statement stands above the first `at` line;
+//! the first frame outside `node_modules` is the place. A trace that a program prints and survives is an exception,
+//! not a crash.
 
 use super::jest::own_frame;
 use crate::digest::{Kind, Quote};

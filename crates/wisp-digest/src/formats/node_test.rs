@@ -1,8 +1,8 @@
 //! Node's own test runner with its spec reporter.
 //!
-//! Written from Node 20 and 22. The tree names the tests; the list after `failing tests:` has each failure
-//! again with its place, and without the parents that failed because of it. Where the list is missing, the tree
-//! counts.
+//! Written from real runs of Node 20 and 24. The tree names the tests; the list after `failing
+//! tests:` has each failure again with its place, and without the parents that failed because of it. Where the list
+//! is missing, the tree counts.
 
 use super::jest::own_frame;
 use crate::digest::{Kind, Location};

@@ -1,7 +1,7 @@
 //! npm, pnpm and yarn: a block of `npm error` lines is one failure or none.
 //!
-//! Written from npm 10, pnpm 9, yarn 1 and 4. A script that failed has said why before npm repeats it; a
-//! dependency that cannot be resolved is npm's own failure.
+//! Written from real runs of npm 11, pnpm 12 and yarn 1; pnpm 9, yarn 4 and turbo 2 from documentation. A script
+//! that failed has said why before npm repeats it; a dependency that cannot be resolved is npm's own failure.
 
 use crate::digest::{Kind, Quote, Span};
 use crate::limits;
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "npm",
     tools: "npm, pnpm, yarn, turbo",
     recognises: "resolution, registry and file errors; a failed script's report is a consequence; warnings",
-    version: "npm 11, pnpm 12, yarn 1 and 4, turbo 2.11",
+    version: "npm 11, pnpm 12, yarn 1",
     triggers: &[
         "npm error",
         "npm ERR!",

@@ -1,6 +1,6 @@
 //! pip, uv and poetry: what could not be resolved or built.
 //!
-//! Written from real runs of pip 26, uv 0.13 and poetry 2.5. pip shows the output of a build that failed indented
+//! Written from real runs of pip 24.2, uv 0.13 and poetry 2.5. pip shows the output of a build that failed indented
 //! under `error: subprocess-exited-with-error`; the cause is the compiler's or Python's error inside it.
 
 use crate::diag::{Level, colon};
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "pip",
     tools: "pip, uv, poetry",
     recognises: "requirements that cannot be met, what went wrong in a wheel's build, warnings",
-    version: "pip 26, uv 0.13, poetry 2.5",
+    version: "pip 24, uv 0.13, poetry 2.5",
     triggers: &[
         "ERROR: Could not find a version",
         "ERROR: No matching distribution",
@@ -47,6 +47,8 @@ const REPEATS: &[&str] = &[
     "error: failed-wheel-build-for-install",
     "error: metadata-generation-failed",
     "× Failed to build ",
+    "ERROR: Failed to build ",
+    "ERROR: ERROR: Failed to build ",
 ];
 
 #[derive(Debug, Default)]
@@ -88,9 +90,12 @@ impl Reader for Pip {
             report.warn("pip", None, line);
             return Step::Take;
         }
-        if REPEATS.iter().any(|start| body.starts_with(start))
-            || body.ends_with("finished with status 'error'")
-        {
+        // The output that tells why may stand before this line or after it.
+        if body.ends_with("finished with status 'error'") {
+            report.announce(line);
+            return Step::Take;
+        }
+        if REPEATS.iter().any(|start| body.starts_with(start)) {
             report.failed(line);
             report.cascade(line);
             return Step::Take;

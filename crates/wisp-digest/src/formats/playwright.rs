@@ -1,6 +1,6 @@
 //! Playwright: `  1) [chromium] › file.spec.ts:10:5 › name ───` and the list at the end.
 //!
-//! Written from Playwright 1.49, list and line reporters.
+//! Written from real runs of Playwright 1.65's list reporter.
 
 use super::jest::own_frame;
 use crate::digest::Kind;

@@ -1,7 +1,7 @@
 //! pytest: failures, errors of fixtures and of collection, the sums.
 //!
-//! Written from pytest 8 and 9. A failure's first `E` line is its root; what surfaces later in a chain is told
-//! with it. The short summary repeats what stands above and counts only where it does not.
+//! Written from real runs of pytest 9.2. A failure's first `E` line is its root; what surfaces later in a chain is
+//! told with it. The short summary repeats what stands above and counts only where it does not.
 
 use crate::digest::{Kind, Location};
 use crate::limits;

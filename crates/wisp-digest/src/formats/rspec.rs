@@ -1,6 +1,7 @@
 //! RSpec: numbered failures, pending examples that look like failures, errors outside of examples.
 //!
-//! Written from RSpec 3.12. Under `Pending:` nothing has failed; under `Failures:` each number has.
+//! Written from real runs of RSpec 3.12 and 3.13. Under `Pending:` nothing has failed; under `Failures:` each
+//! number has.
 
 use crate::digest::Kind;
 use crate::limits;
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "rspec",
     tools: "rspec",
     recognises: "failed examples with message and place, pending ones told apart, errors outside of examples, the sum",
-    version: "RSpec 3.12",
+    version: "RSpec 3.13",
     triggers: &[
         "Failures:",
         "Pending:",

@@ -1,7 +1,7 @@
 //! rustc and clippy: `error[E0432]: …` with its `-->` block.
 //!
-//! Written from rustc 1.95 and clippy 0.1.95. A diagnostic ends at a blank line or at the next one; a name that
-//! cannot be found is one cause however many diagnostics miss it.
+//! Written from real runs of rustc 1.95 and clippy 0.1.95. A diagnostic ends at a blank line or at the next one; a
+//! name that cannot be found is one cause however many diagnostics miss it.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, place_at_start, quoted};

@@ -1,7 +1,8 @@
 //! Sanitizers and valgrind: what is wrong, where, and who freed or allocated it.
 //!
-//! Written from clang 14's and gcc 12's AddressSanitizer, ThreadSanitizer, `LeakSanitizer` and
-//! `UndefinedBehaviorSanitizer`, and valgrind 3.19. The shadow bytes after the summary are not needed.
+//! Written from real runs of gcc 12's and 14's AddressSanitizer, ThreadSanitizer, `LeakSanitizer` and
+//! `UndefinedBehaviorSanitizer`, and valgrind 3.24; clang's print the same. The shadow bytes after the summary are
+//! not needed.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, cut, place_at_start};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "sanitizer",
     tools: "AddressSanitizer, ThreadSanitizer, LeakSanitizer, MemorySanitizer, UBSan, valgrind",
     recognises: "the kind of fault, the first own frame, the frames that freed and allocated",
-    version: "clang 14, gcc 12, valgrind 3.19",
+    version: "gcc 14, valgrind 3.24",
     triggers: &[
         "Sanitizer",
         "==ERROR:",

@@ -1,7 +1,7 @@
 //! The Swift compiler and `swift build`.
 //!
-//! Written from Swift 6.0 on Linux and Xcode's older pictures. The same error is printed for the module, the
-//! file and the target; inside its picture it stands once more.
+//! Written from documentation of Swift 6.0 on Linux and Xcode's older pictures, not seen from a real run. The same
+//! error is printed for the module, the file and the target; inside its picture it stands once more.
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::Kind;
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "swift",
     tools: "swift build, swiftc, xcodebuild",
     recognises: "errors once however often they are printed, warnings; emit-module and fatalError lines as consequences",
-    version: "Swift 6.0",
+    version: "Swift 6.0 (documentation)",
     triggers: &[
         ".swift:",
         "error: emit-module",
@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         "`- ",
         "BUILD FAILED",
         "Build complete!",
+        "] Emitting module ",
         "BUILD SUCCEEDED",
         "The following build commands failed",
     ],
@@ -104,5 +105,10 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         report.succeeded(line);
         return Step::Take;
     }
-    Step::Pass
+    // A module may be called anything.
+    if text.starts_with('[') && text.contains("] Emitting module ") {
+        Step::Take
+    } else {
+        Step::Pass
+    }
 }

@@ -1,7 +1,7 @@
 //! The Test Anything Protocol, versions 12 to 14, with nested tests.
 //!
-//! Written from TAP 14's specification, node:test's tap reporter and Perl's prove. A parent fails because a
-//! child did; what is marked TODO has not failed.
+//! Written from TAP 14's specification and real runs of Node 20's tap reporter and of prove; bats from documentation.
+//! A parent fails because a child did; what is marked TODO has not failed.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number, place_at_start};

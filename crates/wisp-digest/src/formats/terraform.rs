@@ -1,6 +1,6 @@
 //! Terraform and `OpenTofu`: diagnostics in a box.
 //!
-//! Written from Terraform 1.9 and `OpenTofu` 1.8.
+//! Written from real runs of Terraform 1.11, in boxes and without colour.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number};

@@ -1,7 +1,7 @@
 //! The TypeScript compiler, plain and pretty.
 //!
-//! Written from TypeScript 5.8. Both forms give the same findings: what stands indented under one continues or
-//! quotes it. A name that is unused because its import failed is the import's failure.
+//! Written from real runs of TypeScript 5.9 and 7.0. Both forms give the same findings: what stands indented under
+//! one continues or quotes it. A name that is unused because its import failed is the import's failure.
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "tsc",
     tools: "tsc, vue-tsc, ts-loader's plain form",
     recognises: "errors with code and place in both forms; a failed import and the names unused because of it are one cause",
-    version: "TypeScript 5.8",
+    version: "TypeScript 7.0",
     triggers: &["error TS", "warning TS", "- error", "Found ", "Errors  Files"],
     reader: || Box::<Tsc>::default(),
 };

@@ -1,7 +1,7 @@
 //! Unified diffs, as git and diff write them: what changes, not what the changed lines say.
 //!
-//! Written from git 2.43 and GNU diff 3.10. A hunk's header says how many lines it has, so that no line of it
-//! is taken for anything else.
+//! Written from real runs of git 2.39, GNU diff 3.8 and GNU patch 2.7. A hunk's header says how many lines it has,
+//! so that no line of it is taken for anything else.
 
 use crate::diff::{DiffFile, DiffShape};
 use crate::digest::{Kind, Location};

@@ -1,6 +1,7 @@
 //! Python's unittest, and Django's test runner, which prints the same.
 //!
-//! Written from Python 3.12 and Django 5. A traceback a passing test logs is not a failure of the run.
+//! Written from real runs of Python 3.13; Django 5 from documentation. A traceback a passing test logs is not a
+//! failure of the run.
 
 use super::python::frame;
 use crate::digest::{Kind, Location};
@@ -13,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "unittest",
     tools: "python -m unittest, manage.py test",
     recognises: "failed tests and errors with the exception and its innermost frame, the sums",
-    version: "Python 3.12",
+    version: "Python 3.13",
     triggers: &["FAIL: ", "ERROR: ", "Ran ", "FAILED (", ") ... "],
     reader: || Box::<Unittest>::default(),
 };
@@ -80,7 +81,7 @@ fn header(text: &str) -> Option<&str> {
         .strip_prefix("FAIL: ")
         .or_else(|| text.strip_prefix("ERROR: "))?;
     let (name, module) = rest.split_once(" (")?;
-    let named = !name.contains(' ') && module.contains(')') && module.contains('.')
+    let named = !name.contains([' ', '/']) && module.contains(')') && module.contains('.')
         || name == "setUpClass"
         || name == "tearDownClass";
     named.then_some(rest)

@@ -1,6 +1,6 @@
 //! Vitest: ` FAIL  file > suite > test`, failed suites, the sums.
 //!
-//! Written from Vitest 3. The tree above (`× name`) says the same first, without the place.
+//! Written from real runs of Vitest 3 and 5. The tree above (`× name`) says the same first, without the place.
 
 use crate::digest::Kind;
 use crate::line::{Line, leading_number, place_at_start};
@@ -12,7 +12,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "vitest",
     tools: "vitest",
     recognises: "failed tests and suites that do not load; the tree's lines are the same failures",
-    version: "Vitest 3.2",
+    version: "Vitest 5",
     triggers: &[
         " FAIL  ",
         " RUN  v",

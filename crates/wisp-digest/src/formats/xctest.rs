@@ -1,7 +1,7 @@
 //! `XCTest` and Swift Testing, which `swift test` runs one after the other.
 //!
-//! Written from Swift 6.0. `XCTest` counts assertions as failures; here a test that fails is one failure
-//! however many of its assertions do.
+//! Written from documentation of Swift 6.0, not seen from a real run. `XCTest` counts assertions as failures; here
+//! a test that fails is one failure however many of its assertions do.
 
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Quote};
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "xctest",
     tools: "swift test (XCTest and Swift Testing), xcodebuild test",
     recognises: "failed tests with all their assertions, skipped tests, the counts of both frameworks",
-    version: "Swift 6.0",
+    version: "Swift 6.0 (documentation)",
     triggers: &[
         "Test Case '",
         "Test Suite '",
@@ -137,6 +137,9 @@ fn assertion(line: &Line<'_>, report: &mut Report) -> bool {
         let finding = Finding::new(Kind::Test, found.message, line)
             .of(name)
             .known_as(key(name));
+        // Tests that share a broken setup fail at its place with its words.
+        let told = found.message.split_once(" : ").map_or("", |(_, told)| told);
+        let finding = finding.because(Some(format!("{} {told}", found.location)));
         report.fail(finding.at(found.location.clone()));
     }
     true
