@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     recognises: "failed tests with their E lines, errors at setup, teardown and collection, xfail and xpass told apart, warnings",
     version: "pytest 9.2",
     triggers: &[
+        "____ ",
         " FAILURES ===",
         " ERRORS ===",
         "FAILED ",
@@ -110,6 +111,13 @@ fn bar(text: &str, mark: char) -> Option<&str> {
     (marked && title.starts_with(' ') && title.ends_with(' ')).then(|| title.trim())
 }
 
+/// A test's header where the bar above all of them has been cut off.
+fn cut_header(text: &str) -> bool {
+    text.starts_with("____")
+        && text.ends_with("____")
+        && bar(text, '_').is_some_and(|name| !name.starts_with("_ _"))
+}
+
 impl Pytest {
     fn section(&mut self, title: &str, line: &Line<'_>, report: &mut Report) -> Step {
         self.close(report);
@@ -190,6 +198,10 @@ impl Pytest {
 
     /// Lines outside all parts: verbose verdicts and, with `-q`, the sum without a bar.
     fn outside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if cut_header(line.text) {
+            self.part = Part::Blocks;
+            return self.block(line, report);
+        }
         let verbose = line.text.contains(".py::")
             && ["PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS"]
                 .iter()

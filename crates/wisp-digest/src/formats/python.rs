@@ -39,6 +39,8 @@ struct Chain {
     frame: Option<Location>,
     /// Whether the lines have the margin of an exception group.
     group: bool,
+    /// Whether its heading was cut off: then only what is named like an exception is one.
+    cut: bool,
     /// Each exception: its line, its text, the frame it was raised in.
     exceptions: Vec<(u64, String, Option<Location>)>,
     count: u64,
@@ -105,6 +107,9 @@ impl Reader for Python {
             });
             return Step::Hold;
         }
+        if self.headless(line) {
+            return Step::Hold;
+        }
         if line.text.contains(": can't open file '") {
             report.fail(Finding::new(Kind::Tool, line.text, line));
             return Step::Take;
@@ -120,10 +125,42 @@ impl Reader for Python {
     }
 }
 
+/// How far into the input a traceback may be one whose heading has been cut off.
+const CUT: u64 = 40;
+
+/// `gauge.GaugeError: bad depth`: an exception's name, with or without its message.
+fn is_exception(text: &str) -> bool {
+    let name = text.split(':').next().unwrap_or("");
+    let last = name.rsplit('.').next().unwrap_or(name);
+    !name.contains(' ')
+        && last.starts_with(|first: char| first.is_ascii_uppercase())
+        && ["Error", "Exception", "Exit", "Interrupt"]
+            .iter()
+            .any(|end| last.ends_with(end))
+}
+
+impl Python {
+    /// The frames of a traceback whose heading is not in the input.
+    fn headless(&mut self, line: &Line<'_>) -> bool {
+        let Some(frame) = frame(line.body()).filter(|_| {
+            line.number < CUT && line.text.starts_with("  File \"") && line.text.contains(", in ")
+        }) else {
+            return false;
+        };
+        self.open = Some(Chain {
+            frame: Some(frame),
+            cut: true,
+            ..Chain::default()
+        });
+        true
+    }
+}
+
 impl Chain {
     /// What the line is to the chain; none when the chain has ended before it.
     fn line(&mut self, line: &Line<'_>) -> Option<Step> {
         match self.state {
+            State::Frames if self.cut && line.indent() == 0 && !is_exception(line.text) => return None,
             State::Frames => self.in_frames(line),
             State::After | State::Announced if line.is_blank() => {}
             State::After if is_link(line.text) => self.state = State::Announced,
