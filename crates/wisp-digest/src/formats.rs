@@ -43,6 +43,7 @@ mod ghc;
 mod gradle;
 mod junit_xml;
 mod jvm;
+mod kubernetes;
 mod minitest;
 mod mocha;
 mod nextest;
@@ -90,6 +91,7 @@ pub static FORMATS: &[Format] = &[
     ansible::FORMAT,
     bazel::FORMAT,
     terraform::FORMAT,
+    kubernetes::FORMAT,
     tap::FORMAT,
     node::FORMAT,
     rustc::FORMAT,

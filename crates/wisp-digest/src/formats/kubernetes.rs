@@ -1,0 +1,193 @@
+//! kubectl and helm: what the cluster refused, what never became ready, the state of pods.
+//!
+//! Written from documentation and published logs of kubectl 1.32 and helm 3.16, not seen from a real run. A pod's
+//! state in a table is a warning: listing it is no failure.
+
+use crate::digest::{Kind, Location};
+use crate::line::{Line, between, place_at_start};
+use crate::reader::{Format, Reader, Step};
+use crate::report::{Finding, Report};
+
+/// The row of the table.
+pub(crate) const FORMAT: Format = Format {
+    name: "kubernetes",
+    tools: "kubectl, helm",
+    recognises: "objects that the cluster refused with their file, rollouts that did not end, charts that do not render, pods in a bad state as warnings",
+    version: "kubectl 1.32, helm 3.16 (documentation)",
+    triggers: &[
+        "Error from server",
+        " is invalid:",
+        "error: ",
+        "Unable to connect to the server",
+        "The connection to the server",
+        " FAILED: ",
+        "Error: template: ",
+        "Error: YAML parse error",
+        "chart(s) linted",
+        "BackOff",
+        "ErrImagePull",
+        "OOMKilled",
+        "CreateContainer",
+        "Warning  ",
+        "successfully rolled out",
+        "STATUS: deployed",
+        "Happy Helming!",
+    ],
+    reader: || Box::<Kubernetes>::default(),
+};
+
+/// What kubectl says after `error: `.
+const KUBECTL: &[&str] = &[
+    "error validating ",
+    "error parsing ",
+    "unable to recognize ",
+    "unable to decode ",
+    "resource mapping not found for name: ",
+    "no matches for kind ",
+    "timed out waiting for the condition",
+    "You must be logged in to the server",
+    "the server doesn't have a resource type ",
+    "the path \"",
+    "no objects passed to ",
+];
+
+/// States of a pod that do not mend themselves.
+const STATES: &[&str] = &[
+    "CrashLoopBackOff",
+    "ImagePullBackOff",
+    "ErrImagePull",
+    "OOMKilled",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+];
+
+#[derive(Debug, Default)]
+struct Kubernetes {
+    /// An object that is invalid for several reasons, one a line.
+    open: Option<Finding>,
+}
+
+impl Reader for Kubernetes {
+    fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if let Some(open) = &mut self.open {
+            if text.starts_with("* ") {
+                open.add(line);
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if text.starts_with("The ") && text.contains("\" is invalid:") {
+            report.failed(line);
+            self.open = Some(Finding::new(Kind::Configure, text, line));
+            return Step::Hold;
+        }
+        if let Some(finding) = refused(line) {
+            report.failed(line);
+            report.fail(finding);
+            return Step::Take;
+        }
+        others(line, report)
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.close(report);
+    }
+}
+
+impl Kubernetes {
+    fn close(&mut self, report: &mut Report) {
+        if let Some(finding) = self.open.take() {
+            report.fail(finding);
+        }
+    }
+}
+
+/// A line that states why something was not applied.
+fn refused(line: &Line<'_>) -> Option<Finding> {
+    let text = line.text;
+    let kubectl = text.strip_prefix("error: ").is_some_and(|rest| {
+        KUBECTL.iter().any(|start| rest.starts_with(start))
+            || rest.ends_with("exceeded its progress deadline")
+    });
+    let server = text.starts_with("Error from server");
+    let connection = text.starts_with("Unable to connect to the server: ")
+        || text.starts_with("The connection to the server ");
+    let helm = [
+        "INSTALLATION FAILED: ",
+        "UPGRADE FAILED: ",
+        "template: ",
+        "YAML parse error on ",
+    ]
+    .iter()
+    .any(|start| {
+        text.strip_prefix("Error: ")
+            .is_some_and(|rest| rest.starts_with(start))
+    });
+    if !(kubectl || server || connection || helm) {
+        return None;
+    }
+    let kind = if connection {
+        Kind::Dependency
+    } else {
+        Kind::Configure
+    };
+    let mut finding = Finding::new(kind, text, line).known_as(format!("kubernetes {text}"));
+    finding.location = place(text);
+    if server {
+        // Objects of one file or another that miss the same thing.
+        finding.cause = text.rsplit_once(": ").map(|(_, cause)| cause.to_owned());
+    }
+    Some(finding)
+}
+
+/// The manifest or the line of the template.
+fn place(text: &str) -> Option<Location> {
+    if let Some((_, rest)) = text.split_once("template: ") {
+        return place_at_start(rest).map(|(location, _)| location);
+    }
+    let path = between(text, "error when creating \"", "\"")
+        .or_else(|| between(text, "error when applying patch: \"", "\""))
+        .or_else(|| between(text, "error validating \"", "\""))
+        .or_else(|| between(text, "unable to recognize \"", "\""))
+        .or_else(|| between(text, " from \"", "\""))
+        .or_else(|| between(text, "YAML parse error on ", ":"))?;
+    Some(Location {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+    })
+}
+
+/// Sums, successes and what tables and events tell of pods.
+fn others(line: &Line<'_>, report: &mut Report) -> Step {
+    let text = line.text;
+    if text.ends_with("Happy Helming!") {
+        return Step::Take;
+    }
+    if text.ends_with(" successfully rolled out") || text == "STATUS: deployed" {
+        report.succeeded(line);
+        return Step::Take;
+    }
+    if text.contains(" chart(s) linted, ") {
+        if text.contains(", 0 chart(s) failed") {
+            report.succeeded(line);
+        } else {
+            report.failed(line);
+            report.cascade(line);
+        }
+        return Step::Take;
+    }
+    let mut words = text.split_ascii_whitespace();
+    if text.trim_start().starts_with("Warning  ") {
+        words.next();
+        report.warn(words.next().unwrap_or("event"), None, line);
+        return Step::Take;
+    }
+    let state = words.nth(2).map(|state| state.trim_start_matches("Init:"));
+    if let Some(state) = state.filter(|state| STATES.contains(state)) {
+        report.warn(state, None, line);
+        return Step::Take;
+    }
+    Step::Pass
+}
