@@ -52,6 +52,10 @@ pub enum Parser {
 /// One installed model. Build it with [`Model::new`] and the `with_` methods.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts about a model, each of which a script may set by itself"
+)]
 pub struct Model {
     /// Name and tag; the tag is `latest` when none is written.
     pub name: String,
@@ -97,6 +101,12 @@ pub struct Model {
     /// A model that runs on another host.
     #[serde(default)]
     pub remote: Option<Remote>,
+    /// Whether only its replies say where it runs, and no list does.
+    #[serde(default)]
+    pub hides_remote: bool,
+    /// `PARAMETER repeat_penalty` of the model file.
+    #[serde(default)]
+    pub repeat_penalty: Option<f64>,
     /// A text of this many bytes as licence, for `/api/show`.
     #[serde(default)]
     pub licence_bytes: usize,
@@ -168,6 +178,8 @@ impl Model {
             size: a_gigabyte(),
             size_vram: 0,
             remote: None,
+            hides_remote: false,
+            repeat_penalty: None,
             licence_bytes: 0,
             has_model_info: true,
             system: String::new(),
@@ -207,6 +219,11 @@ impl Model {
     pub fn with_parser(mut self, parser: Parser) -> Self {
         self.parser = parser;
         self
+    }
+
+    /// Where it runs, as far as the lists say.
+    pub(crate) fn listed_remote(&self) -> Option<&Remote> {
+        self.remote.as_ref().filter(|_| !self.hides_remote)
     }
 
     /// The key of its runner.

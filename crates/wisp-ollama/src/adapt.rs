@@ -5,7 +5,7 @@
 
 use crate::request::Think;
 use crate::show::Show;
-use crate::version::{Feature, ServerVersion};
+use crate::version::{Feature, Quirk, ServerVersion};
 
 /// What to send as `think`. `None` is to leave it out: the server does not know it, or the model cannot.
 pub fn think(wish: Think, version: &ServerVersion, show: &Show) -> Option<Think> {
@@ -20,6 +20,13 @@ pub fn think(wish: Think, version: &ServerVersion, show: &Show) -> Option<Think>
         level if takes_levels(version, show) => Some(known_level(level, version)),
         _ => Some(Think::On),
     }
+}
+
+/// What to send as `think` with a request that has a `format`: off, so that the reply is the object and nothing is
+/// spent before it; left out where off would leave `format` without effect.
+pub fn think_with_format(version: &ServerVersion, show: &Show) -> Option<Think> {
+    let unenforced = version.has(Quirk::FormatNeedsThink);
+    (!unenforced).then(|| think(Think::Off, version, show)).flatten()
 }
 
 /// What to send as `repeat_penalty`: none at all (1.0) to servers whose own default damages code and JSON, unless the
@@ -44,7 +51,7 @@ fn known_level(level: Think, version: &ServerVersion) -> Think {
 
 #[cfg(test)]
 mod tests {
-    use super::{repeat_penalty, think};
+    use super::{repeat_penalty, think, think_with_format};
     use crate::request::Think;
     use crate::show::Show;
     use crate::version::ServerVersion;
@@ -79,6 +86,22 @@ mod tests {
         ] {
             let found = think(wish, &ServerVersion::parse(version), model);
             assert_eq!(found, sent, "{version} {wish:?} {}", model.details.family);
+        }
+    }
+
+    #[test]
+    fn thinking_is_turned_off_for_a_schema_only_where_the_schema_is_still_obeyed() {
+        let model = show(&["completion", "thinking"], "qwen3", "");
+        for (version, sent) in [
+            ("0.8.0", None),
+            ("0.9.0", None),
+            ("0.24.0", None),
+            ("0.31.1", None),
+            ("0.31.2", Some(Think::Off)),
+            ("0.32.15", Some(Think::Off)),
+        ] {
+            let found = think_with_format(&ServerVersion::parse(version), &model);
+            assert_eq!(found, sent, "{version}");
         }
     }
 

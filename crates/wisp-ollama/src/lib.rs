@@ -59,7 +59,7 @@ pub use client::{Client, KEY_HOST, MAX_BODY_BYTES, MAX_ERROR_BYTES, Timeouts};
 pub use error::{Error, Refusal, Refused, Remedy};
 pub use host::{Host, HostError};
 pub use message::{Message, Role, ToolCall};
-pub use models::{Details, Loaded, Model, is_cloud, same_model};
+pub use models::{Details, Loaded, Model, host_name, is_cloud, same_model};
 pub use pull::{PullLine, PullProgress, PullStream};
 pub use reply::{ChatLine, Done, DoneReason, Metrics, Reply};
 pub use request::{ChatRequest, KeepAlive, Options, Think, ToolDefinition, Tools};

@@ -109,6 +109,17 @@ pub fn is_cloud(name: &str, remote_host: Option<&str>) -> bool {
     name.ends_with(":cloud") || name.ends_with("-cloud") || remote_host.is_some_and(|host| !host.is_empty())
 }
 
+/// The bare name of a machine a `remote_host` names: without scheme, port and path, in lower case.
+pub fn host_name(remote_host: &str) -> String {
+    let text = remote_host.trim().to_ascii_lowercase();
+    let text = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);
+    let authority = text.split('/').next().unwrap_or_default();
+    match authority.rsplit_once(':') {
+        Some((name, port)) if !name.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name.to_owned(),
+        _ => authority.to_owned(),
+    }
+}
+
 /// Whether two names mean one model: the tag `latest` may be left out, and case does not count.
 pub fn same_model(one: &str, other: &str) -> bool {
     fn bare(name: &str) -> &str {
@@ -133,7 +144,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Loaded, Model, is_cloud, same_model};
+    use super::{Loaded, Model, host_name, is_cloud, same_model};
 
     #[test]
     fn remote_models_are_recognised() {
@@ -145,6 +156,19 @@ mod tests {
             ("cloudy:8b", None, false),
         ] {
             assert_eq!(is_cloud(name, host), cloud, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_machine_has_one_name_however_it_is_written() {
+        for (text, name) in [
+            ("https://ollama.com:443", "ollama.com"),
+            ("ollama.com", "ollama.com"),
+            ("http://Ollama.com/api", "ollama.com"),
+            ("https://ollama.com.example.org", "ollama.com.example.org"),
+            ("https://[::1]:443", "[::1]"),
+        ] {
+            assert_eq!(host_name(text), name, "{text}");
         }
     }
 

@@ -82,6 +82,8 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// `None` while the reply is not finished; nothing may be executed from it then.
     pub done: Option<Done>,
+    /// The machine that answered, when that is not the server's own: the first one a line named.
+    pub remote_host: Option<String>,
 }
 
 impl Reply {
@@ -92,6 +94,9 @@ impl Reply {
         self.tool_calls.extend_from_slice(&line.tool_calls);
         if line.done.is_some() {
             self.done.clone_from(&line.done);
+        }
+        if self.remote_host.is_none() {
+            self.remote_host.clone_from(&line.remote_host);
         }
     }
 

@@ -20,7 +20,7 @@ pub struct ChatRequest {
     /// The history: one system message first, never two assistant messages in a row. Never empty in a real chat:
     /// an empty history only loads the model.
     pub messages: Vec<Message>,
-    /// The tools offered, serialised once. Never together with `format`: its grammar forbids calls.
+    /// The tools offered, serialised once. Left out of the body when there is a `format`: its grammar forbids calls.
     pub tools: Option<Tools>,
     /// Whether and how much to think; unset leaves the server's default for the model.
     pub think: Option<Think>,
@@ -80,6 +80,8 @@ impl ChatRequest {
     }
 
     fn bytes(&self, stream: bool, render_only: bool) -> Vec<u8> {
+        // A grammar leaves no room for a call: with both, the model could only pretend.
+        let tools = self.tools.as_ref().filter(|_| self.format.is_none());
         let body = Body {
             model: &self.model,
             stream,
@@ -88,7 +90,7 @@ impl ChatRequest {
             keep_alive: self.keep_alive.as_ref(),
             truncate: self.truncate,
             shift: self.shift,
-            tools: self.tools.as_ref().map(Tools::raw),
+            tools: tools.map(Tools::raw),
             messages: &self.messages,
             options: &self.options,
             render_only,
@@ -324,7 +326,6 @@ mod tests {
         let request = ChatRequest {
             tools: Some(Tools::from_json(r#"[ {"b":1.50, "a":2} ]"#).expect("an array")),
             think: Some(Think::High),
-            format: Some(json!({"type": "object"})),
             options: Options {
                 num_ctx: Some(8192),
                 num_predict: Some(512),
@@ -340,9 +341,22 @@ mod tests {
         };
         assert_eq!(
             text(&request),
-            r#"{"model":"m","stream":true,"think":"high","format":{"type":"object"},"keep_alive":-1,"truncate":false,"shift":false,"tools":[ {"b":1.50, "a":2} ],"messages":[],"options":{"num_ctx":8192,"num_predict":512,"temperature":0.0,"seed":-3,"repeat_penalty":1.0}}"#
+            r#"{"model":"m","stream":true,"think":"high","keep_alive":-1,"truncate":false,"shift":false,"tools":[ {"b":1.50, "a":2} ],"messages":[],"options":{"num_ctx":8192,"num_predict":512,"temperature":0.0,"seed":-3,"repeat_penalty":1.0}}"#
         );
         assert_eq!(request.body(), request.clone().body());
+    }
+
+    #[test]
+    fn tools_are_left_out_beside_a_format() {
+        let request = ChatRequest {
+            tools: Some(Tools::from_json("[]").expect("an array")),
+            format: Some(json!({"type": "object"})),
+            ..ChatRequest::new("m", vec![])
+        };
+        assert_eq!(
+            text(&request),
+            r#"{"model":"m","stream":true,"format":{"type":"object"},"messages":[]}"#
+        );
     }
 
     #[test]

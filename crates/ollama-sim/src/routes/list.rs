@@ -34,7 +34,7 @@ fn tag(x: &Exchange<'_, '_>, model: &Model) -> Value {
         "name": model.name,
         "model": model.name,
     });
-    if let Some(remote) = &model.remote {
+    if let Some(remote) = model.listed_remote() {
         row["remote_model"] = json!(remote.model);
         row["remote_host"] = json!(remote.host);
     }
@@ -67,7 +67,7 @@ pub(super) fn capabilities(profile: &Profile, model: &Model) -> Value {
 
 /// What every listing says of a model.
 pub(super) fn details(model: &Model) -> Value {
-    if model.remote.is_some() {
+    if model.listed_remote().is_some() {
         return json!({"parent_model": "", "format": "", "family": "sim", "families": null,
                       "parameter_size": "", "quantization_level": ""});
     }

@@ -74,7 +74,7 @@ fn describe(x: &Exchange<'_, '_>, model: &Model) -> Value {
         object.insert("system".into(), json!(model.system));
     }
     object.insert("details".into(), details(model));
-    if let Some(remote) = &model.remote {
+    if let Some(remote) = model.listed_remote() {
         object.insert("remote_model".into(), json!(remote.model));
         object.insert("remote_host".into(), json!(remote.host));
     }
@@ -118,6 +118,9 @@ fn parameters(model: &Model) -> String {
     let mut lines = vec![row("stop", "\"<|im_start|>\""), row("stop", "\"<|im_end|>\"")];
     if let Some(window) = model.num_ctx {
         lines.insert(0, row("num_ctx", &go_float(window)));
+    }
+    if let Some(penalty) = model.repeat_penalty {
+        lines.push(row("repeat_penalty", &penalty.to_string()));
     }
     lines.join("\n")
 }

@@ -98,6 +98,14 @@ pub enum Error {
         /// Where to.
         location: String,
     },
+    /// A server from before what wisp needs: calls that arrive while a reply is streamed, and a schema as `format`.
+    #[error("the server at {host} is Ollama {version}, which is too old: 0.5.0 is the oldest that will do")]
+    TooOld {
+        /// The server's address.
+        host: String,
+        /// Its version.
+        version: String,
+    },
     /// The prompt does not fit the window, in any of the ways a server says it.
     #[error("the prompt does not fit the model's window: {text}")]
     ContextOverflow {
@@ -169,6 +177,7 @@ impl Error {
                 "models that repeat one token are stopped this way; ask again or choose another model"
             }
             Self::PullUnfinished => "ask again: what was downloaded is kept",
+            Self::TooOld { .. } => "update Ollama: https://ollama.com/download",
             Self::NotOllama { .. } => "a proxy or another server answers there; check OLLAMA_HOST",
             Self::Redirected { location, .. } => return Some(format!("use {location} as the address")),
             Self::ContextOverflow { .. } => "make the conversation shorter or give the model a larger window",
