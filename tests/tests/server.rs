@@ -126,6 +126,257 @@ fn a_model_is_fetched_also_when_the_download_breaks() {
     assert!(missing.err.contains("file does not exist"), "{}", missing.err);
 }
 
+/// The events of every session, those of one kind.
+fn audited(wisp: &Wisp, kind: &str) -> Vec<Value> {
+    let mut events: Vec<Value> = Vec::new();
+    for file in std::fs::read_dir(wisp.root().join("audit")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|e| e == "jsonl") {
+            let text = std::fs::read_to_string(path).unwrap();
+            events.extend(text.lines().map(|l| serde_json::from_str::<Value>(l).unwrap()));
+        }
+    }
+    events.retain(|e| e["kind"] == kind);
+    events
+}
+
+#[test]
+fn what_is_changed_from_the_command_line_is_recorded_as_from_a_chat() {
+    let server = server();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({}));
+    assert_eq!(wisp.run(&["models"], "").code, Some(0));
+    assert!(!wisp.root().join("audit").exists(), "looking records nothing");
+    wisp.run(&["models", "disable", "small", "embed"], "");
+    let from_cli = audited(&wisp, "config.change");
+    assert_eq!(from_cli.len(), 2);
+    assert_eq!(from_cli[0]["details"]["source"], "cli");
+    assert_eq!(from_cli[1]["details"]["new"], json!(["small", "embed"]));
+    wisp.run(&["models", "enable", "small"], "");
+    assert_eq!(
+        wisp.run(
+            &["chat", "--model", "small"],
+            "/models disable embed\n/models enable embed\n/quit\n"
+        )
+        .code,
+        Some(0)
+    );
+    let all = audited(&wisp, "config.change");
+    let chat = all.iter().find(|e| e["details"]["source"] == "chat").unwrap();
+    let keys = |e: &Value| {
+        e["details"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(chat), keys(&from_cli[0]), "the same event");
+    for name in ["new", "missing"] {
+        wisp.run(&["models", "pull", name], "");
+    }
+    let pulls: Vec<Value> = audited(&wisp, "model.pull")
+        .into_iter()
+        .map(|e| e["details"].clone())
+        .collect();
+    let of = |name: &str| pulls.iter().find(|p| p["model"] == name).unwrap();
+    assert_eq!(
+        (&of("new")["outcome"], &of("new")["bytes"]),
+        (&json!("fetched"), &json!(1_001_200))
+    );
+    assert_eq!(of("missing")["outcome"], "failed");
+    assert!(
+        of("missing")["reason"]
+            .as_str()
+            .unwrap()
+            .contains("file does not exist")
+    );
+    assert_eq!(wisp.run(&["logs", "verify"], "").code, Some(0));
+}
+
+/// Opens a chat as a front end does, agrees to where the model runs when asked, and leaves.
+fn agrees(wisp: &Wisp, model: &str) {
+    use std::io::{BufRead, BufReader, Write};
+    let mut command = wisp.command(&["chat", "--json", "--model", model]);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut events = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    let asked: Value = loop {
+        let event: Value = serde_json::from_str(&events.next().unwrap()).unwrap();
+        if event["type"] == "choice" {
+            break event;
+        }
+    };
+    assert!(
+        asked["title"]
+            .as_str()
+            .unwrap()
+            .contains("https://ollama.com:443"),
+        "{asked}"
+    );
+    let answer = json!({"type": "choose", "id": asked["id"], "value": "send"});
+    writeln!(input, "{answer}\n{}", json!({"type": "quit"})).unwrap();
+    events.for_each(drop);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn leave_given_in_a_chat_stands_in_the_list_and_is_taken_back() {
+    let server = server();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({"model": "small"}));
+    // A front end that leaves before it was asked has agreed to nothing.
+    let left = wisp.run(
+        &["chat", "--json", "--model", "big:cloud"],
+        "{\"type\":\"quit\"}\n",
+    );
+    assert_eq!(left.code, Some(1), "{} {}", left.text(), left.err);
+    assert!(server.chats().is_empty());
+    assert_eq!(
+        wisp.run(&["chat", "--model", "big:cloud"], "send\n").code,
+        Some(1),
+        "nobody is there to be asked"
+    );
+    agrees(&wisp, "big:cloud");
+    let row = |wisp: &Wisp| {
+        let rows = lines(&wisp.run(&["models"], "").text());
+        rows.into_iter().find(|r| r[0].contains("big:cloud")).unwrap()
+    };
+    assert_eq!(row(&wisp)[7], "https://ollama.com:443 (agreed)");
+    let object: Value = serde_json::from_str(&wisp.run(&["models", "--json"], "").text()).unwrap();
+    let big = object["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|m| m["model"] == "big:cloud")
+        .unwrap()
+        .clone();
+    assert_eq!(big["agreed"].as_str().map(str::len), Some(10), "a day: {big}");
+    let used = wisp.run(&["--model", "big:cloud", "hello"], "");
+    assert_eq!(used.code, Some(0), "{}", used.err);
+    assert!(used.err.contains("leaves this machine"), "{}", used.err);
+    let said = wisp.run(&["models", "revoke", "big:cloud"], "");
+    assert_eq!(
+        said.text(),
+        "big:cloud: nothing is sent to https://ollama.com:443 before you agree again\n"
+    );
+    assert_eq!(row(&wisp)[7], "https://ollama.com:443");
+    let chats = server.chats().len();
+    assert_eq!(wisp.run(&["--model", "big:cloud", "hello"], "").code, Some(1));
+    assert_eq!(server.chats().len(), chats);
+    let answers: Vec<String> = audited(&wisp, "model.consent")
+        .iter()
+        .map(|e| e["details"]["answer"].as_str().unwrap().to_owned())
+        .collect();
+    for answer in ["given", "given before", "taken back", "refused"] {
+        assert!(answers.iter().any(|a| a == answer), "{answer}: {answers:?}");
+    }
+}
+
+#[test]
+fn a_model_that_declares_nothing_is_checked_and_the_result_is_gone_by() {
+    let answer = |seen: &ollama_sim::Seen| {
+        let text = seen.last().map(|m| m.content.clone()).unwrap_or_default();
+        if text.contains("Say hello") {
+            Reply::text("Hello!")
+        } else if seen.request["format"].is_object() {
+            Reply::text("{\"colour\": \"red\", \"number\": 7}")
+        } else {
+            Reply::text("I do not call tools.")
+        }
+    };
+    let config = Config::new(answer).profile(ollama_sim::profile::V0_5_7);
+    let server = Server::start(config.models([Model::new("sim")])).unwrap();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({"ollama": {"contextLength": 16384}}));
+    assert_eq!(wisp.run(&["--model", "sim", "hello"], "").code, Some(0));
+    assert!(
+        server
+            .chats()
+            .last()
+            .unwrap()
+            .json
+            .as_ref()
+            .unwrap()
+            .get("tools")
+            .is_some(),
+        "its template tells"
+    );
+    let ran = wisp.run(&["models", "check", "sim"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let said: Vec<String> = ran.text().lines().map(str::to_owned).collect();
+    assert!(
+        said[0].starts_with("checking sim: loads the model (1"),
+        "{said:?}"
+    );
+    assert!(said[1].starts_with("  reply: passed in "), "{said:?}");
+    assert!(
+        said[2].starts_with("  tool calling: failed in ")
+            && said[2].ends_with("(no call to record_word arrived)")
+    );
+    assert!(
+        said[3].starts_with("  structured replies: passed in "),
+        "{said:?}"
+    );
+    assert!(
+        said[4].starts_with("recorded: sim can do structured replies (verified 20"),
+        "{said:?}"
+    );
+    let details = audited(&wisp, "model.verified")[0]["details"].clone();
+    assert_eq!(details["recorded"]["failed"], json!(["toolCalling"]));
+    let listed = lines(&wisp.run(&["models", "--no-tools"], "").text());
+    assert_eq!(listed[0][9], "text only, structured replies (verified)");
+    assert_eq!(
+        wisp.run(&["models"], "").text(),
+        "",
+        "no conversation with tools can be had with it"
+    );
+    assert_eq!(wisp.run(&["--model", "sim", "hello"], "").code, Some(0));
+    assert!(
+        server
+            .chats()
+            .last()
+            .unwrap()
+            .json
+            .as_ref()
+            .unwrap()
+            .get("tools")
+            .is_none(),
+        "gone by"
+    );
+    let ran = wisp.run(&["models", "check", "--json", "sim"], "");
+    let object: Value = serde_json::from_str(&ran.text()).unwrap();
+    let model = &object["models"][0];
+    assert_eq!(
+        (&model["replies"], &model["recorded"]["passed"]),
+        (&json!(true), &json!(["guidedGeneration"]))
+    );
+    assert_eq!(model["checks"][1]["reason"], "no call to record_word arrived");
+}
+
+#[test]
+fn a_model_whose_server_declares_what_it_can_do_is_not_checked() {
+    let server = server();
+    let wisp = Wisp::with(&server);
+    let ran = wisp.run(&["models", "check", "small"], "");
+    assert_eq!(
+        (ran.code, ran.text().as_str()),
+        (
+            Some(0),
+            "small: its server declares what it can do (completion, tools); nothing is checked\n"
+        )
+    );
+    assert!(server.chats().is_empty());
+    let missing = wisp.run(&["models", "check", "nowhere"], "");
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.err.contains("nowhere"), "{}", missing.err);
+}
+
 #[test]
 fn the_doctor_finds_everything_good_and_says_what_to_do_when_not() {
     let server = server();
@@ -227,13 +478,31 @@ fn nothing_but_the_server_is_contacted_whatever_proxies_are_named() {
     ] {
         wisp.set(name, &address);
     }
-    for args in [
-        &["--model", "small", "hello"][..],
-        &["models"],
-        &["models", "pull", "new"],
+    std::fs::create_dir_all(wisp.root()).unwrap();
+    std::fs::set_permissions(wisp.root(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    for (args, input) in [
+        (&["--model", "small", "hello"][..], ""),
+        (
+            &["chat", "--model", "small"],
+            "hello\n/models\n/model other\n/status\n/quit\n",
+        ),
+        (
+            &["chat", "--json", "--model", "small"],
+            "{\"type\":\"message\",\"text\":\"hello\"}\n",
+        ),
+        (&["models"], ""),
+        (&["models", "check", "small"], ""),
+        (&["models", "pull", "new"], ""),
+        (&["doctor", "--model", "small"], ""),
     ] {
-        let ran = wisp.run(args, "");
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = wisp.run(args, input);
+        let call = args[0] == "doctor";
+        assert!(
+            ran.code == Some(0) || call,
+            "{args:?}: {} {}",
+            ran.text(),
+            ran.err
+        );
     }
     let came = proxy.accept().err().map(|e| e.kind());
     assert_eq!(

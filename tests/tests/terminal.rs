@@ -259,3 +259,38 @@ fn escape_sequences_of_a_command_do_not_reach_the_terminal() {
     );
     assert!(ran.err.contains("STILL-HERE-01"), "{}", ran.err);
 }
+
+#[test]
+fn a_download_has_a_bar_and_ctrl_c_ends_it_where_a_later_one_goes_on() {
+    let clock = ollama_sim::Clock::manual();
+    let config = ollama_sim::Config::new(ollama_sim::Script::new()).clock(clock.clone());
+    let server = ollama_sim::Server::start(config).unwrap();
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["models", "pull", "new"]);
+    terminal.wait_for("pulling 4f5a3e2d1c0b [                        ] 0 %, 0 bytes of 977 KiB");
+    // Two ticks of the server's clock, further apart than the bar is drawn: a quarter, then a half of the layer.
+    for _ in 0..2 {
+        assert!(clock.wait_for_sleepers(1, Duration::from_secs(20)));
+        clock.advance(Duration::from_millis(60));
+        std::thread::sleep(Duration::from_millis(150));
+    }
+    terminal.wait_for("pulling 4f5a3e2d1c0b [############            ] 50 %, 489 KiB of 977 KiB");
+    terminal.send("\x03");
+    let gone = |r: &[ollama_sim::Received]| {
+        let pull = r.iter().find(|r| r.path == "/api/pull");
+        pull.is_some_and(|r| r.ended == ollama_sim::Ended::ClientLeft)
+    };
+    assert!(
+        server.wait_until(Duration::from_secs(1), gone),
+        "the server notices"
+    );
+    terminal.wait_for("stopped; wisp models pull new goes on where it stopped");
+    assert_eq!(terminal.end().code(), Some(130));
+    let pull = wisp
+        .audit()
+        .into_iter()
+        .find(|e| e["kind"] == "model.pull")
+        .unwrap();
+    assert_eq!(pull["details"]["outcome"], "stopped");
+    assert_eq!(pull["details"]["bytes"], 500_000);
+}

@@ -19,6 +19,7 @@ use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
+use crate::model::known::Known;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
@@ -225,7 +226,11 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
         AuditLog::off_with(session, clock, ids)
     };
     let keep = keep(&paths, &config, &audit);
-    let preferences = preferences(&config);
+    let preferences = Preferences {
+        elsewhere: setup.yes,
+        known: Some(Known::at(paths.models())),
+        ..preferences(&config)
+    };
     let client = client(&setup.env, &config)?;
     Ok(Ground {
         setup,
@@ -261,6 +266,7 @@ fn preferences(config: &Config) -> Preferences {
         window: config.context_length(),
         think,
         keep_alive,
+        ..Preferences::default()
     }
 }
 

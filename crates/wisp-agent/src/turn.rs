@@ -1,6 +1,7 @@
 //! The loop: compose, send, stream, run the calls in order, record, again, until the model replies without a call.
 
 mod again;
+mod elsewhere;
 mod failure;
 mod judge;
 mod request;
@@ -8,14 +9,14 @@ mod tools;
 
 use serde_json::json;
 use wisp_audit::Kind;
-use wisp_context::Outcome;
+use wisp_context::{Estimator, Outcome};
 use wisp_exec::Cancel;
 use wisp_ollama::{DoneReason, Reply};
-use wisp_tools::Person;
 
 use crate::cited;
 use crate::condense::reference_details;
 use crate::conversation::Conversation;
+use crate::engine::desk::Asker;
 use crate::events::Doing;
 use crate::model::exchange::Exchanged;
 use crate::protocol::{Event, NoteLevel, Phase, TurnEnd, TurnOutcome};
@@ -31,8 +32,8 @@ pub const MAX_STEPS: u32 = 50;
 pub struct Turn<'a> {
     /// Says what is being done.
     pub doing: Doing,
-    /// Whom tools can ask.
-    pub person: &'a dyn Person,
+    /// Whom the turn and its tools can ask.
+    pub person: &'a Asker,
     /// Stops the turn and what it runs.
     pub cancel: Cancel,
     /// Cancelled by the first press of `cancel`.
@@ -49,6 +50,8 @@ struct Progress {
     output_tokens: Option<u64>,
     /// Whether room was made because the server refused or cut a request: done once a turn.
     condensed: bool,
+    /// The estimator as it was before a refusal without figures was guessed to be just over the window.
+    before_guess: Option<Estimator>,
     /// The last whole request of this turn and its count, while nothing left it since.
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }

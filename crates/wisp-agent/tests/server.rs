@@ -179,3 +179,36 @@ async fn the_models_are_listed_switched_hidden_and_completed() {
     assert_eq!(chat.say("and who are you?").await.outcome, TurnOutcome::Ok);
     assert!(chat.reply().contains("I am other."));
 }
+
+/// Turns on a server where something pushes the model out of memory after each of them.
+async fn turns_with_loads_of(load: Duration, turns: usize) -> String {
+    let script = Script::new().step(ollama_sim::Step::new(Reply::text("Hi.")).repeated());
+    let config = Config::new(script).models([Model::new("sim").with_load(load)]);
+    let stage = Stage::new(config, &settings());
+    let mut chat = stage.chat().await;
+    for _ in 0..turns {
+        assert_eq!(chat.say("hello").await.outcome, TurnOutcome::Ok);
+        assert!(stage.server.evict("sim"));
+    }
+    let windows: Vec<Value> = stage
+        .bodies()
+        .iter()
+        .map(|b| b["options"]["num_ctx"].clone())
+        .collect();
+    assert!(
+        windows.iter().all(|w| *w == 16384),
+        "the request itself does not change: {windows:?}"
+    );
+    chat.notes(NoteLevel::Warning)
+}
+
+#[tokio::test]
+async fn a_model_that_is_loaded_for_each_turn_is_told_of_once_with_what_to_do() {
+    let said = turns_with_loads_of(Duration::from_secs(9), 4).await;
+    assert_eq!(said.matches("had to load sim again (9 s)").count(), 1, "{said}");
+    for remedy in ["ollama ps", "ollama.contextLength", "ollama.keepAlive"] {
+        assert!(said.contains(remedy), "{remedy}: {said}");
+    }
+    assert_eq!(turns_with_loads_of(Duration::from_secs(9), 1).await, "");
+    assert_eq!(turns_with_loads_of(Duration::from_millis(1900), 3).await, "");
+}

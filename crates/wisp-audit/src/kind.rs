@@ -57,6 +57,8 @@ kinds! {
         ["phase", "text", "bytes", "tokens", "seconds"];
     ModelRouted = "model.routed", "A side task went to a model of its own.",
         ["task", "inputBytes", "model", "reason"];
+    ModelConsent = "model.consent", "Leave to send conversations to another machine was asked for, given or taken back.",
+        ["model", "server", "host", "answer", "source"];
     ModelPull = "model.pull", "A model was fetched, or was not.",
         ["model", "bytes", "reused", "fetched", "outcome", "reason", "seconds"];
     ModelVerified = "model.verified", "A model was tried out before it is used.",

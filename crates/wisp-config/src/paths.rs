@@ -87,6 +87,11 @@ impl Paths {
         self.home.join("estimates.json")
     }
 
+    /// What is known of models beyond what their server says: leave to talk to one elsewhere, what a check showed.
+    pub fn models(&self) -> PathBuf {
+        self.home.join("models.json")
+    }
+
     /// Diagnostics.
     pub fn logs(&self) -> PathBuf {
         self.home.join("logs")

@@ -191,6 +191,21 @@ pub enum ModelsSub {
         #[arg(required = true)]
         names: Vec<String>,
     },
+    /// Try out what models can do whose server does not say so: a reply, a tool call, a reply of a given form
+    Check {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+        /// Print what came of it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back the leave to send conversations to where models run that do not run here
+    Revoke {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
 }
 
 /// `wisp doctor`.

@@ -47,21 +47,28 @@ impl Hearing {
         }
     }
 
-    /// Runs `work` to its end and answers the face meanwhile; an interrupt presses `cancel`. A face that is gone
-    /// stops the work.
+    /// Runs `work` to its end and answers the face meanwhile; an interrupt presses `cancel`. A face that is gone or
+    /// leaves stops the work, and is asked nothing more: the answer is none.
     pub async fn during<T>(&mut self, cancel: &Cancel, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
         let mut gone = false;
+        let mut leaving = false;
         loop {
             tokio::select! {
                 done = &mut work => {
                     self.desk.withdraw_all();
                     return done;
                 }
-                asked = self.desk.asked() => self.desk.open(asked),
+                asked = self.desk.asked() => {
+                    if !leaving {
+                        self.desk.open(asked);
+                    }
+                }
                 command = self.commands.recv(), if !gone => {
                     gone = command.is_none();
-                    self.hear(command.unwrap_or(Command::Quit), cancel);
+                    let command = command.unwrap_or(Command::Quit);
+                    leaving |= matches!(command, Command::Quit);
+                    self.hear(command, cancel);
                 }
             }
         }
@@ -92,9 +99,9 @@ impl Hearing {
     }
 
     /// It is free again.
-    pub fn free(&mut self) {
+    pub fn free(&mut self, conversation: &Conversation) {
         if let Some(side) = &mut self.side {
-            side.free();
+            side.free(conversation);
         }
     }
 

@@ -195,7 +195,7 @@ impl Engine {
 
     /// Between turns, when nobody waits: room is made for the next turn, and what has changed is saved.
     fn rest(&mut self) {
-        self.hearing.free();
+        self.hearing.free(&self.conversation);
         if self.hearing.is_quiet() {
             self.conversation.condense_idle();
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use wisp_ollama::same_model;
 use wisp_output::store::Shelf;
 
 use super::desk::Desk;
@@ -24,6 +25,8 @@ pub struct Side {
     shelf: Shelf,
     client: wisp_ollama::Client,
     models: Arc<Mutex<Vec<String>>>,
+    /// Models that cannot be chosen.
+    disabled: Vec<String>,
     /// The context, while the conversation is busy.
     looking: Option<Looking>,
 }
@@ -36,6 +39,7 @@ impl Side {
             shelf: Shelf::new(conversation.paths.home()),
             client: conversation.server(),
             models: Arc::default(),
+            disabled: conversation.config.disabled_models(),
             looking: None,
         }
     }
@@ -45,8 +49,15 @@ impl Side {
         let (events, known, client) = (self.events.clone(), self.models.clone(), self.client.clone());
         let needs_models = MODEL.iter().any(|command| text.starts_with(command));
         let (id, text) = (id.to_owned(), text.to_owned());
+        let hidden = if text.starts_with(MODEL[0]) {
+            self.disabled.clone()
+        } else {
+            Vec::new()
+        };
         let send = move |models: &[String]| {
-            let (from, candidates) = slash::complete(&text, cursor, models);
+            let hides = |name: &String| hidden.iter().any(|h| same_model(h, name));
+            let models: Vec<String> = models.iter().filter(|m| !hides(m)).cloned().collect();
+            let (from, candidates) = slash::complete(&text, cursor, &models);
             events.send(Event::Completions { id, from, candidates });
         };
         if !needs_models {
@@ -69,8 +80,9 @@ impl Side {
         self.looking = Some(Looking::at(conversation));
     }
 
-    /// It is free again.
-    pub fn free(&mut self) {
+    /// It is free again, and may have disabled a model meanwhile.
+    pub fn free(&mut self, conversation: &Conversation) {
+        self.disabled = conversation.config.disabled_models();
         self.looking = None;
     }
 

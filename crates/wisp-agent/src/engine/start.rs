@@ -2,11 +2,12 @@
 
 use wisp_ollama::{Error, Model as Listed, same_model};
 
-use super::consent::consent;
+use super::consent::{Asking, consent};
 use super::desk::Asker;
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::model::Model;
+use crate::model::known::Known;
 use crate::open::{Chosen, Ground, OpenError, demo, open};
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
@@ -70,8 +71,14 @@ async fn opened(
     if disabled.iter().any(|d| same_model(d, name)) {
         return Err(OpenError::Disabled(name.to_owned()));
     }
-    let model = Model::open(ground.client.clone(), name, ground.preferences.clone()).await?;
-    consent(&model, ground.setup.yes, person, events).await?;
+    let mut model = Model::open(ground.client.clone(), name, ground.preferences.clone()).await?;
+    let asking = Asking {
+        person,
+        events,
+        audit: &ground.audit,
+        now: ground.setup.clock.now(),
+    };
+    consent(&mut model, &asking).await?;
     Ok(Chosen { model, demo: None })
 }
 
@@ -117,14 +124,13 @@ async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Re
 
 /// The models that can call tools. Servers before 0.30 do not say so in the list, so each is asked.
 async fn usable(ground: &Ground, listed: Vec<Listed>) -> Vec<Listed> {
+    let known = Known::at(ground.paths.models());
     let mut usable = Vec::new();
     for model in listed {
         let can = match &model.capabilities {
             Some(capabilities) => capabilities.iter().any(|c| c == "tools"),
             None => match ground.client.show(&model.name).await {
-                Ok(show) => show
-                    .can("tools")
-                    .unwrap_or_else(|| show.template.contains(".Tools")),
+                Ok(show) => known.calls(ground.client.host(), &model.name, &show),
                 Err(_) => false,
             },
         };

@@ -59,6 +59,9 @@ impl<'a> Arriving<'a> {
         if line.done.is_some() {
             self.reply.done.clone_from(&line.done);
         }
+        if self.reply.remote_host.is_none() {
+            self.reply.remote_host.clone_from(&line.remote_host);
+        }
         self.repeated |= self.repeats.push(&line.thinking) || self.repeats.push(&line.content);
         let split = self.splitter.push(&line.content);
         let mut shown = self.add(split);

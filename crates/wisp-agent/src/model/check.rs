@@ -4,21 +4,16 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
 use wisp_config::Config;
-use wisp_ollama::{
-    ChatRequest, Client, Error, Feature, Loaded, Message, Think, ToolDefinition, Tools, same_model,
-};
+use wisp_ollama::{Client, Error, Feature, Loaded, same_model};
 use wisp_output::amount::{grouped, size};
 
+use super::known::Known;
+use super::trial::{self, Came};
 use super::{Model, Preferences};
 
 /// How long the one-line tool call may take, the load of the model included.
 const CALL: Duration = Duration::from_mins(3);
-/// The tool the model is asked to call.
-const TOOL: &str = "record_word";
-/// The word it is asked to record.
-const WORD: &str = "heron";
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,19 +74,19 @@ const LACKS: &[(Feature, &str)] = &[
 ];
 
 /// Looks at the server and at `model`, else the configured one.
-pub async fn server(client: &Client, config: &Config, model: Option<&str>) -> Vec<Finding> {
+pub async fn server(client: &Client, config: &Config, known: &Known, model: Option<&str>) -> Vec<Finding> {
     let version = match client.version().await {
         Ok(version) => version,
         Err(error) => return vec![Finding::failed("server", &error)],
     };
-    let known = if version.is_known() {
+    let guessed = if version.is_known() {
         ""
     } else {
         ", a version that says nothing"
     };
     let mut findings = vec![Finding::good(
         "server",
-        format!("Ollama {version} answers at {}{known}", client.host()),
+        format!("Ollama {version} answers at {}{guessed}", client.host()),
     )];
     let lacks: Vec<&str> = LACKS
         .iter()
@@ -109,7 +104,17 @@ pub async fn server(client: &Client, config: &Config, model: Option<&str>) -> Ve
     });
     let named = model.map(str::to_owned).or_else(|| config.model());
     match named {
-        Some(name) => of_model(client, config, &name, &mut findings).await,
+        Some(name) => {
+            let preferences = Preferences {
+                window: config.context_length(),
+                known: Some(known.clone()),
+                ..Preferences::default()
+            };
+            match Model::open(client.clone(), &name, preferences).await {
+                Ok(model) => of_model(&model, config, &mut findings).await,
+                Err(error) => findings.push(Finding::failed("model", &error)),
+            }
+        }
         None => findings.push(no_model(client).await),
     }
     findings
@@ -130,65 +135,69 @@ async fn no_model(client: &Client) -> Finding {
     )
 }
 
-async fn of_model(client: &Client, config: &Config, name: &str, findings: &mut Vec<Finding>) {
-    let preferences = Preferences {
-        window: config.context_length(),
-        ..Preferences::default()
-    };
-    let model = match Model::open(client.clone(), name, preferences).await {
-        Ok(model) => model,
-        Err(error) => return findings.push(Finding::failed("model", &error)),
-    };
-    findings.push(present(&model));
+async fn of_model(model: &Model, config: &Config, findings: &mut Vec<Finding>) {
+    findings.push(present(model));
     if model.elsewhere().is_some() {
         // Nothing is asked of a model on another machine without the person's leave.
-        return findings.push(window(&model, None));
+        return findings.push(window(model, None));
     }
-    findings.push(declared(&model).await);
+    findings.push(declared(model).await);
     if model.tools {
-        findings.push(calls(&model).await);
+        findings.push(calls(model).await);
     }
-    let loaded = client.ps().await.unwrap_or_default();
-    let here = loaded.iter().find(|l| same_model(&l.name, name));
-    findings.push(window(&model, here));
+    let loaded = model.client.ps().await.unwrap_or_default();
+    let here = loaded.iter().find(|l| same_model(&l.name, &model.name));
+    findings.push(window(model, here));
     findings.push(memory(here));
     findings.push(keep_alive(config, here));
 }
 
 fn present(model: &Model) -> Finding {
     match model.elsewhere() {
-        Some(host) => Finding {
-            action: Some("choose a model that runs here to keep conversations on this machine".to_owned()),
-            ..Finding::good(
-                "model",
-                format!("{} runs on {host}, not on this machine", model.name),
-            )
-        },
+        Some(host) => {
+            let agreed = model.may_be_asked();
+            let (leave, action) = if agreed {
+                (
+                    "you agreed to that",
+                    format!("to take the leave back: wisp models revoke {}", model.name),
+                )
+            } else {
+                (
+                    "nothing is sent before you agree to that",
+                    "choose a model that runs here to keep conversations on this machine".to_owned(),
+                )
+            };
+            Finding {
+                action: Some(action),
+                ..Finding::good(
+                    "model",
+                    format!("{} runs on {host}, not on this machine; {leave}", model.name),
+                )
+            }
+        }
         None => Finding::good("model", format!("{} is installed", model.name)),
     }
 }
 
-fn probe(model: &Model, text: &str) -> ChatRequest {
-    let mut request = ChatRequest::new(&model.name, vec![Message::user(text)]);
-    request.tools = Some(Tools::new(&[ToolDefinition {
-        name: TOOL.to_owned(),
-        description: "Records one word.".to_owned(),
-        parameters: json!({"type": "object", "required": ["word"], "properties": {"word": {"type": "string"}}}),
-    }]));
-    request.options.num_ctx = Some(model.window.tokens);
-    request.options.num_predict = Some(512);
-    request.options.temperature = Some(0.0);
-    request.truncate = Some(false);
-    request.shift = model.version.shift();
-    request.think = model.think(Think::Off);
-    request
+/// What the model can do, and who says so.
+fn abilities(model: &Model) -> String {
+    match (&model.show.capabilities, model.row().verified) {
+        (Some(declared), _) => declared.join(", "),
+        (None, Some(verified)) => {
+            format!(
+                "not declared; checked on {}: {}",
+                verified.date,
+                verified.passed.join(", ")
+            )
+        }
+        (None, None) => format!("not declared; wisp models check {} tries it out", model.name),
+    }
 }
 
 /// What the model declares, against what its template makes of a request with tools.
 async fn declared(model: &Model) -> Finding {
     const NAME: &str = "capabilities";
-    let listed = model.show.capabilities.as_ref();
-    let words = listed.map_or_else(|| "not declared".to_owned(), |c| c.join(", "));
+    let words = abilities(model);
     if !model.tools {
         return Finding::bad(
             NAME,
@@ -202,8 +211,8 @@ async fn declared(model: &Model) -> Finding {
             format!("{words}; the server cannot show the prompt, so this was not checked"),
         );
     }
-    match model.client.render(&probe(model, "Hello.")).await {
-        Ok(Some(prompt)) if prompt.contains(TOOL) => {
+    match model.client.render(&trial::record(model)).await {
+        Ok(Some(prompt)) if shows_tools(&prompt) => {
             Finding::good(NAME, format!("{words}; its template shows tools to the model"))
         }
         Ok(Some(_)) => Finding::bad(
@@ -219,10 +228,15 @@ async fn declared(model: &Model) -> Finding {
     }
 }
 
+/// Whether a prompt describes the tool. Its name alone also stands in the request's own words.
+fn shows_tools(prompt: &str) -> bool {
+    prompt.matches(trial::TOOL).count() > 1
+}
+
 /// One call, asked for in one line.
 async fn calls(model: &Model) -> Finding {
     const NAME: &str = "tool call";
-    let request = probe(model, "Record the word heron with the tool record_word.");
+    let request = trial::record(model);
     let asked = async { model.client.chat(&request).await?.finish().await };
     let reply = match tokio::time::timeout(CALL, asked).await {
         Err(_) => {
@@ -235,23 +249,16 @@ async fn calls(model: &Model) -> Finding {
         Ok(Err(error)) => return Finding::failed(NAME, &error),
         Ok(Ok(reply)) => reply,
     };
-    let right =
-        |c: &wisp_ollama::ToolCall| c.name == TOOL && c.arguments.get("word").is_some_and(|w| w == WORD);
-    if reply.tool_calls.iter().any(right) {
-        return Finding::good(NAME, "asked for one, the model made it");
-    }
-    let offered = super::convert::definitions(request.tools.as_ref().expect("the probe offers a tool"));
-    let written = wisp_ollama::recover::calls_in(&reply.content, &offered).is_some();
-    if written {
-        return Finding::good(
-            NAME,
-            "the model writes its calls as text; wisp reads them all the same",
-        );
-    }
-    let what = if reply.tool_calls.is_empty() {
-        "no call came"
-    } else {
-        "another call came"
+    let what = match trial::came(&request, &reply) {
+        Came::Call => return Finding::good(NAME, "asked for one, the model made it"),
+        Came::Text => {
+            return Finding::good(
+                NAME,
+                "the model writes its calls as text; wisp reads them all the same",
+            );
+        }
+        Came::Another => "another call came",
+        Came::None => "no call came",
     };
     Finding::bad(
         NAME,

@@ -6,6 +6,8 @@ use wisp_config::Config;
 use wisp_ollama::{Client, Error, Feature, Loaded, Model as Listed, ServerVersion, Show, same_model};
 
 use super::Window;
+use super::known::{Known, Row};
+use super::trial::GUIDED;
 
 /// One model. What is not known is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -31,6 +33,10 @@ pub struct Entry {
     pub enabled: bool,
     /// `tools`, `structured replies`, `thinking`, `vision`; `text only` for none of them.
     pub capabilities: Vec<&'static str>,
+    /// Who says so: `runtime`, `verified 2026-11-30`, `template`.
+    pub capabilities_from: Option<String>,
+    /// Since when the person agrees to where it runs, for a model that runs on another machine.
+    pub agreed: Option<String>,
     /// Whether it is the configured one.
     pub default: bool,
     /// Whether a conversation with tools can be had with it.
@@ -44,10 +50,16 @@ const WORDS: &[(&str, &str)] = &[("tools", "tools"), ("thinking", "thinking"), (
 
 /// Lists the models, the server's newest first, then those that are disabled and not there. Errors are the
 /// server's; a single model that cannot be asked about is an entry with its problem.
-pub async fn list(client: &Client, config: &Config, with_tools: bool) -> Result<Vec<Entry>, Error> {
+pub async fn list(
+    client: &Client,
+    config: &Config,
+    known: &Known,
+    with_tools: bool,
+) -> Result<Vec<Entry>, Error> {
     let listing = Listing {
         client,
         config,
+        known,
         with_tools,
         version: client.version().await?,
         loaded: client.ps().await.unwrap_or_default(),
@@ -71,6 +83,7 @@ pub async fn list(client: &Client, config: &Config, with_tools: bool) -> Result<
 struct Listing<'a> {
     client: &'a Client,
     config: &'a Config,
+    known: &'a Known,
     with_tools: bool,
     version: ServerVersion,
     loaded: Vec<Loaded>,
@@ -103,23 +116,47 @@ impl Listing<'_> {
         entry.context = Some(window.tokens);
         entry.context_from = Some(window.from);
         entry.context_note = Some(window.why);
+        let row = self.known.of(self.client.host(), &model.name);
         if show.is_cloud(&model.name) {
-            entry.runs_on.get_or_insert_with(|| "ollama.com".to_owned());
+            let host = entry.runs_on.get_or_insert_with(|| "ollama.com".to_owned());
+            let consent = row.consent.as_ref().filter(|_| row.allows(host));
+            entry.agreed = consent.map(|consent| consent.date.clone());
         }
-        let can = |capability: &str| show.can(capability) == Some(true);
+        self.abilities(entry, show, &row);
+    }
+
+    /// What it can do, who says so, and whether that is enough.
+    fn abilities(&self, entry: &mut Entry, show: &Show, row: &Row) {
+        let verified = row.verified.as_ref().filter(|_| show.capabilities.is_none());
+        entry.capabilities_from = Some(match verified {
+            Some(verified) => format!("verified {}", verified.date),
+            None if show.capabilities.is_some() => "runtime".to_owned(),
+            None => "template".to_owned(),
+        });
+        let tools = self.known.calls(self.client.host(), &entry.model, show);
+        let can = |capability: &str| match capability {
+            "tools" => tools,
+            other => show.can(other) == Some(true),
+        };
         let mut words: Vec<&str> = WORDS.iter().filter(|(c, _)| can(c)).map(|(_, w)| *w).collect();
-        if entry.runs_on.is_none() && self.version.supports(Feature::Schema) {
-            words.insert(usize::from(can("tools")), "structured replies");
+        let structured = verified.is_none_or(|v| v.passed.iter().any(|name| name == GUIDED));
+        if entry.runs_on.is_none() && structured && self.version.supports(Feature::Schema) {
+            words.insert(usize::from(tools), "structured replies");
         }
         entry.problem = if show.can("completion") == Some(false) {
             words.clear();
             Some("it cannot converse: it is for embeddings".to_owned())
-        } else if self.with_tools && !can("tools") {
-            Some("it declares no tool calling; --no-tools talks to it without tools".to_owned())
+        } else if self.with_tools && !tools {
+            let how = if verified.is_some() {
+                "was checked and made no tool call"
+            } else {
+                "declares no tool calling"
+            };
+            Some(format!("it {how}; --no-tools talks to it without tools"))
         } else {
             None
         };
-        if !can("tools") && entry.problem.as_ref().is_none_or(|p| p.contains("tool calling")) {
+        if !tools && entry.problem.as_ref().is_none_or(|p| p.contains("tool")) {
             words.insert(0, "text only");
         }
         entry.capabilities = words;

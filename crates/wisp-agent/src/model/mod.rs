@@ -6,13 +6,19 @@ pub mod convert;
 pub mod disabled;
 pub mod exchange;
 pub mod failure;
+pub mod known;
+pub mod leave;
 pub mod list;
 pub mod most;
 pub mod ratios;
+pub mod reloads;
 mod repeats;
+pub mod trial;
 mod waiting;
 pub mod waits;
 
+use known::Known;
+use reloads::Reloads;
 use wisp_context::message::Request;
 use wisp_ollama::window::{Choice, Memory, choose, num_predict};
 use wisp_ollama::{
@@ -45,6 +51,10 @@ pub struct Preferences {
     pub think: Option<Think>,
     /// How long the server keeps the model loaded.
     pub keep_alive: Option<KeepAlive>,
+    /// Whether leave was given beforehand to talk to a model that runs elsewhere.
+    pub elsewhere: bool,
+    /// What is known of models from before.
+    pub known: Option<Known>,
 }
 
 /// What was last heard of a model.
@@ -77,31 +87,65 @@ pub struct Model {
     pub demo: bool,
     /// What was last heard of it.
     pub heard: Heard,
+    /// Whether the person agreed to where it runs, when that is elsewhere. Nothing is sent to it before.
+    pub agreed: bool,
+    /// How often it had to be loaded.
+    pub reloads: Reloads,
+    /// The SHA-256 of its file, when the server lists it.
+    digest: Option<String>,
     preferences: Preferences,
 }
 
 impl Model {
     /// Asks the server about `name` and chooses the window. Errors are the server's: unreachable, no such model.
     pub async fn open(client: Client, name: &str, preferences: Preferences) -> Result<Self, Error> {
-        let version = client.version().await?;
+        let version = new_enough(&client, client.version().await?)?;
         let show = client.show(name).await?;
-        let (window, warm) = window(&client, name, &show, &preferences).await;
-        // A server from before 0.6.4 declares nothing: the template tells.
-        let tools = show
-            .can("tools")
-            .unwrap_or_else(|| show.template.contains(".Tools"));
-        let name = name.to_owned();
-        Ok(Self {
+        let found = found(&client, name, &show, &preferences).await;
+        let tools = match &preferences.known {
+            Some(known) => known.calls(client.host(), name, &show),
+            None => show.can("tools").unwrap_or(false),
+        };
+        let mut model = Self {
             client,
-            name,
+            name: name.to_owned(),
             show,
             version,
-            window,
+            window: found.window,
             tools,
             demo: false,
-            heard: if warm { Heard::Loaded } else { Heard::Nothing },
+            heard: if found.warm { Heard::Loaded } else { Heard::Nothing },
+            agreed: false,
+            reloads: Reloads::default(),
+            digest: found.digest,
             preferences,
+        };
+        if model.digest.is_some() && model.row().refuses_thinking == model.digest {
+            model.preferences.think = None;
+        }
+        Ok(model)
+    }
+
+    /// What is known of it from before.
+    fn row(&self) -> known::Row {
+        let known = self.preferences.known.as_ref();
+        known.map_or_else(known::Row::default, |known| {
+            known.of(self.client.host(), &self.name)
         })
+    }
+
+    /// Whether the person agreed to where it runs: beforehand, earlier in this conversation, or for good.
+    pub fn may_be_asked(&self) -> bool {
+        let Some(host) = self.elsewhere() else { return true };
+        self.agreed || self.preferences.elsewhere || self.row().allows(&host)
+    }
+
+    /// Keeps that the person agreed to where it runs. Errors are those of writing the file.
+    pub fn keep_consent(&self, consent: known::Consent) -> Result<(), wisp_host::FileError> {
+        let Some(known) = &self.preferences.known else {
+            return Ok(());
+        };
+        known.change(self.client.host(), &self.name, |row| row.consent = Some(consent))
     }
 
     /// Where its prompts go to when they leave this server: the remote host, or `ollama.com` for a cloud name.
@@ -153,24 +197,50 @@ impl Model {
         self.show.opens_thinking() && !separates && request.think != Some(Think::Off)
     }
 
-    /// The model turned out not to think: `think` is not sent again.
+    /// The model turned out not to think: `think` is not sent again, nor in later conversations while its file is the
+    /// same.
     pub fn forget_thinking(&mut self) {
         self.preferences.think = None;
+        if let (Some(known), Some(digest)) = (&self.preferences.known, &self.digest) {
+            // Without the file the next conversation asks once more, and nothing else.
+            let _ = known.change(self.client.host(), &self.name, |row| {
+                row.refuses_thinking = Some(digest.clone());
+            });
+        }
     }
+}
+
+/// A server that can stream calls and obey a schema, or the error that says it cannot.
+fn new_enough(client: &Client, version: ServerVersion) -> Result<ServerVersion, Error> {
+    if version.supports(Feature::Schema) {
+        return Ok(version);
+    }
+    Err(Error::TooOld {
+        host: client.host().to_string(),
+        version: version.to_string(),
+    })
+}
+
+/// What the server's lists say of a model.
+struct Found {
+    window: Window,
+    warm: bool,
+    digest: Option<String>,
 }
 
 /// Chooses the window of a conversation (ADR 0043): what is configured, else what the model is loaded with, else what
 /// this machine's memory holds, never more than the model was trained for.
-async fn window(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> (Window, bool) {
+async fn found(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> Found {
     let loaded = client.ps().await.unwrap_or_default();
     let loaded = loaded.into_iter().find(|l| same_model(&l.name, name));
     let listed = client.tags().await.unwrap_or_default();
-    let weights = listed
-        .into_iter()
-        .find(|m| same_model(&m.name, name))
-        .and_then(|m| m.size);
-    let window = Window::of(client, show, loaded.as_ref(), weights, preferences.window);
-    (window, loaded.is_some())
+    let listed = listed.into_iter().find(|m| same_model(&m.name, name));
+    let weights = listed.as_ref().and_then(|m| m.size);
+    Found {
+        window: Window::of(client, show, loaded.as_ref(), weights, preferences.window),
+        warm: loaded.is_some(),
+        digest: listed.map(|m| m.digest).filter(|digest| !digest.is_empty()),
+    }
 }
 
 impl Window {

@@ -219,6 +219,14 @@ pub async fn run(conversation: &mut Conversation, called: Called, scene: &Scene<
     Next::Go
 }
 
+/// What is followed by a model's name.
+const NAMES_A_MODEL: [&str; 4] = [
+    "/model ",
+    "/models enable ",
+    "/models disable ",
+    "/models revoke ",
+];
+
 /// How a line could go on: where the candidates start (in characters), and what they are.
 pub fn complete(line: &str, cursor: usize, models: &[String]) -> (usize, Vec<String>) {
     let before: String = line.chars().take(cursor).collect();
@@ -231,10 +239,7 @@ pub fn complete(line: &str, cursor: usize, models: &[String]) -> (usize, Vec<Str
     };
     let mut candidates: Vec<String> = if from == 0 {
         TABLE.iter().map(|r| r.name.to_owned()).collect()
-    } else if ["/model ", "/models enable ", "/models disable "]
-        .iter()
-        .any(|command| before.starts_with(command))
-    {
+    } else if NAMES_A_MODEL.iter().any(|command| before.starts_with(command)) {
         models.to_vec()
     } else {
         Vec::new()

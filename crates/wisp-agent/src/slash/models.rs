@@ -7,9 +7,11 @@ use wisp_ollama::same_model;
 use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
-use crate::engine::consent::consent;
+use crate::engine::consent::{Asking, consent};
 use crate::model::Model;
-use crate::model::list::list;
+use crate::model::known::Known;
+use crate::model::leave;
+use crate::model::list::{Entry, list};
 use crate::open::OpenError;
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
@@ -39,8 +41,14 @@ async fn opened(conversation: &Conversation, name: &str, scene: &Scene<'_>) -> R
     if disabled.iter().any(|d| same_model(d, name)) {
         return Err(OpenError::Disabled(name.to_owned()));
     }
-    let model = Model::open(conversation.server(), name, conversation.preferences.clone()).await?;
-    consent(&model, false, Some(scene.person), &conversation.events).await?;
+    let mut model = Model::open(conversation.server(), name, conversation.preferences.clone()).await?;
+    let asking = Asking {
+        person: Some(scene.person),
+        events: &conversation.events,
+        audit: &conversation.audit,
+        now: conversation.registry.services().clock.now(),
+    };
+    consent(&mut model, &asking).await?;
     Ok(model)
 }
 
@@ -58,9 +66,11 @@ async fn ask(conversation: &Conversation, scene: &Scene<'_>) -> Option<String> {
         label: m.name,
         ..ChoiceOption::default()
     };
+    let disabled = conversation.config.disabled_models();
+    let enabled = |m: &wisp_ollama::Model| !disabled.iter().any(|d| same_model(d, &m.name));
     let choice = Choice {
         title: "Another model?".to_owned(),
-        options: listed.into_iter().map(option).collect(),
+        options: listed.into_iter().filter(enabled).map(option).collect(),
         current: Some(model.name.clone()),
         ..Choice::default()
     };
@@ -97,17 +107,24 @@ pub(super) async fn models(conversation: &mut Conversation, rest: &str, _: &Scen
         ("", _) => listed(conversation).await,
         ("enable", name) if !name.is_empty() => turn(conversation, name, true),
         ("disable", name) if !name.is_empty() => turn(conversation, name, false),
+        ("revoke", name) if !name.is_empty() => revoke(conversation, name),
         _ => conversation.events.line(
-            "/models lists the models; /models enable NAME and /models disable NAME say which may be chosen",
+            "/models lists the models; /models enable NAME and /models disable NAME say which may be chosen, \
+             /models revoke NAME takes back the leave to send conversations to where it runs",
         ),
     }
     Next::Go
 }
 
+async fn listing(conversation: &Conversation) -> Result<Vec<Entry>, wisp_ollama::Error> {
+    let known = Known::at(conversation.paths.models());
+    list(&conversation.server(), &conversation.config, &known, true).await
+}
+
 /// Prints the models that can be talked to, the one in use marked.
 async fn listed(conversation: &Conversation) {
     let events = &conversation.events;
-    let entries = match list(&conversation.server(), &conversation.config, true).await {
+    let entries = match listing(conversation).await {
         Ok(entries) => entries,
         Err(e) => {
             let hint = e
@@ -131,13 +148,17 @@ async fn listed(conversation: &Conversation) {
             None if !entry.enabled => "disabled".to_owned(),
             None => entry.capabilities.join(", "),
         };
+        let place = entry.runs_on.as_ref().map_or_else(String::new, |host| {
+            let agreed = if entry.agreed.is_some() { ", agreed to" } else { "" };
+            format!(" (runs on {host}{agreed})")
+        });
         let size = entry.bytes.map_or_else(String::new, wisp_output::amount::size);
         let context = entry
             .context
             .map_or_else(String::new, wisp_output::amount::grouped);
         let parameters = entry.parameters.unwrap_or_default();
         events.line(format!(
-            "{mark} {:<32} {size:>9}  {parameters:<8} {context:>9}  {what}",
+            "{mark} {:<32} {size:>9}  {parameters:<8} {context:>9}  {what}{place}",
             entry.model
         ));
     }
@@ -160,6 +181,23 @@ fn turn(conversation: &mut Conversation, name: &str, on: bool) {
             .append(Audited::new(Kind::ConfigChange, details));
     }
     conversation.events.line(said.text);
+}
+
+/// Takes back the leave to send conversations elsewhere, from this conversation's next request on.
+fn revoke(conversation: &mut Conversation, name: &str) {
+    let scene = leave::Scene {
+        known: &Known::at(conversation.paths.models()),
+        audit: &conversation.audit,
+        server: conversation.client.host(),
+        source: "chat",
+    };
+    match leave::revoke(&scene, name) {
+        Ok(said) => conversation.events.line(said),
+        Err(e) => return conversation.events.note(NoteLevel::Error, e.to_string()),
+    }
+    if same_model(&conversation.model.name, name) {
+        conversation.model.agreed = false;
+    }
 }
 
 pub(super) async fn tools(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {

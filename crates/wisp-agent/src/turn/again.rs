@@ -145,7 +145,7 @@ impl Conversation {
             Remedy::Condense if !progress.condensed => {
                 progress.condensed = true;
                 progress.grown_from = None;
-                self.overflowed(failure, progress.number)?;
+                self.overflowed(failure, progress)?;
                 now
             }
             Remedy::Stop | Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
@@ -188,7 +188,7 @@ impl Conversation {
     }
 
     /// The server refused the request as too long: learns from it and makes room.
-    fn overflowed(&mut self, failure: &Failure, number: u64) -> Result<(), TurnError> {
+    fn overflowed(&mut self, failure: &Failure, progress: &mut Progress) -> Result<(), TurnError> {
         let Failure::Server(Error::ContextOverflow {
             prompt_tokens,
             window,
@@ -201,9 +201,13 @@ impl Conversation {
         if let Some(window) = window.filter(|w| *w > 0 && *w < self.model.window.tokens) {
             self.shrink(window, "what the server said when a request did not fit");
         }
+        if prompt_tokens.is_none() {
+            // That it was just over the window is a guess, to make room by and not to judge later counts by.
+            progress.before_guess = Some(self.estimator.clone());
+        }
         self.estimator
             .overflowed(bytes, *prompt_tokens, self.model.window.tokens);
-        self.condense(Phase::TurnStart, Reason::Overflow, number)
+        self.condense(Phase::TurnStart, Reason::Overflow, progress.number)
     }
 
     /// An empty reply. The model is asked once more with a word about it, then once without thinking where it can

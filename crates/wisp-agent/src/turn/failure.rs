@@ -28,6 +28,14 @@ pub enum TurnError {
     /// The model said nothing, also when asked again.
     #[error("the model gave an empty reply, also when it was asked again{0}")]
     Empty(&'static str),
+    /// The model runs on another machine, and the person did not agree to that.
+    #[error("{model} does not run on this machine, so nothing more is sent to {host}")]
+    Elsewhere {
+        /// The model.
+        model: String,
+        /// Where it runs.
+        host: String,
+    },
     /// The server refused the request as too long, also after room was made.
     #[error("the request does not fit the model's context window: about {tokens} of {window} tokens")]
     Refused {
@@ -81,6 +89,7 @@ impl TurnError {
             Self::Empty(_) => {
                 Some("ask again in other words, or choose another model with /model".to_owned())
             }
+            Self::Elsewhere { .. } => Some("choose a model that runs here with /model".to_owned()),
             Self::SilentCut { .. } => Some(
                 "set a window that the server grants with ollama.contextLength, or update Ollama".to_owned(),
             ),

@@ -10,6 +10,7 @@ use wisp_ollama::{Done, DoneReason, Quirk, Reply, same_model};
 use super::{Progress, TurnError};
 use crate::conversation::Conversation;
 use crate::model::most::Counted;
+use crate::model::reloads;
 use crate::protocol::NoteLevel;
 
 /// How a reply came to its end.
@@ -44,6 +45,9 @@ impl Conversation {
         let Some(counts) = reply.done.as_ref().and_then(counts) else {
             return Ok(false);
         };
+        if let Some(usual) = progress.before_guess.take() {
+            self.estimator = usual;
+        }
         match self.judged(sent, reply, counts, progress) {
             Verdict::Whole => {
                 self.learned(sent, counts.prompt, progress);
@@ -177,6 +181,16 @@ impl Conversation {
             let asked = self.model.window.tokens;
             self.shrink(granted, "what the server loaded the model with");
             let text = format!("the server granted a window of {granted} tokens instead of {asked}");
+            self.events.note(NoteLevel::Warning, text);
+        }
+    }
+
+    /// Says once when the model had to be loaded for one turn after the other.
+    pub(super) fn see_reload(&mut self, reply: &Reply, number: u64) {
+        let load = reply.done.as_ref().and_then(|done| done.metrics.load);
+        if self.model.reloads.again(number, load) {
+            let window = self.model.window.tokens;
+            let text = reloads::words(&self.model.name, load.unwrap_or_default(), window);
             self.events.note(NoteLevel::Warning, text);
         }
     }

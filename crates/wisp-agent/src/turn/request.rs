@@ -31,6 +31,7 @@ impl Conversation {
     ) -> Result<Exchanged, TurnError> {
         let mut changes = Changes::default();
         loop {
+            self.leave(turn).await?;
             self.make_room(step, progress.number)?;
             let composed = self.surely_fitting(&changes, progress)?;
             self.show_request();
@@ -47,9 +48,13 @@ impl Conversation {
                         return Ok(Exchanged::Whole(arrived));
                     }
                 }
-                Ok(stopped) => return Ok(stopped),
+                Ok(Exchanged::Interrupted(partial)) => {
+                    self.came_from_elsewhere(&partial, progress.number)?;
+                    return Ok(Exchanged::Interrupted(partial));
+                }
                 Err(failed) => {
                     changes.waited = began.elapsed();
+                    self.came_from_elsewhere(&failed.partial, progress.number)?;
                     self.after(failed, &mut changes, turn, progress).await?;
                 }
             }
@@ -87,6 +92,10 @@ impl Conversation {
             self.see_loaded_window().await;
         }
         let reply = &arrived.reply;
+        self.see_reload(reply, progress.number);
+        if self.came_from_elsewhere(reply, progress.number)? && !reply.tool_calls.is_empty() {
+            return Ok(false);
+        }
         if self.was_cut(sent, reply, progress)? {
             return Ok(false);
         }

@@ -140,6 +140,23 @@ impl Stage {
     }
 }
 
+/// Sends a request by hand, as another program would, and waits for the whole answer.
+pub async fn post(server: &Server, path: &str, body: &Value) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let text = body.to_string();
+    let address = ("127.0.0.1", server.port());
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        text.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
 /// Waits of a test: nothing is waited for that need not be.
 pub fn quick() -> Waits {
     let short = Duration::from_millis(20);

@@ -174,3 +174,26 @@ async fn a_runner_that_died_is_tried_once_more() {
     assert_eq!(chat.say("hello").await.outcome, TurnOutcome::Ok);
     stage.server.finish().unwrap();
 }
+
+#[tokio::test]
+async fn an_error_under_another_key_is_an_error_and_not_a_reply() {
+    let odd = || {
+        Reply::new().content("I read. ").event(Does::ErrorKey {
+            key: "error parsing tool call".into(),
+            text: "raw='{\"path\"', err=unexpected end of JSON input".into(),
+        })
+    };
+    for profile in [profile::V0_11_4, profile::V0_24_0] {
+        let script = Script::new()
+            .reply(odd())
+            .when([Match::LastContains("could not be read".into())], reads("a.txt"))
+            .when([Match::ToolResultContains("seven".into())], Reply::text("Seven."));
+        let stage = Stage::new(Config::new(script).profile(profile), &settings());
+        stage.write("a.txt", "seven\n");
+        let mut chat = stage.chat().await;
+        let end = chat.say("read it").await;
+        let said = chat.notes(NoteLevel::Error);
+        assert_eq!(end.outcome, TurnOutcome::Ok, "{}: {said}", profile.name);
+        stage.server.finish().unwrap();
+    }
+}

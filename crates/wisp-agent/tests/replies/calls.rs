@@ -12,14 +12,7 @@ use crate::{settings, stage};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_runs_and_its_result_comes_back_on_every_profile_and_chunker() {
     for profile in profile::ALL {
-        for chunker in [
-            Chunker::default(),
-            Chunker::Bytes(1),
-            Chunker::Bytes(7),
-            Chunker::Lines(3),
-            Chunker::InsideCharacters,
-            Chunker::Seeded(9),
-        ] {
+        for chunker in Chunker::ALL {
             let script = Script::new()
                 .when(
                     [Match::LastContains("héllo".into())],

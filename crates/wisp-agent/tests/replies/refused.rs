@@ -1,6 +1,6 @@
 //! Refusals: what the server or the model will not do, and which of them are asked again.
 
-use ollama_sim::{Capability, Config, Event as Does, Match, Model, Reply, Script};
+use ollama_sim::{Capability, Config, Match, Model, Reply, Script};
 use serde_json::json;
 use wisp_agent::protocol::{NoteLevel, TurnOutcome};
 

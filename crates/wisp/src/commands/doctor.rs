@@ -5,6 +5,7 @@ mod home;
 use std::process::ExitCode;
 
 use wisp_agent::model::check::{Finding, server};
+use wisp_agent::model::known::Known;
 use wisp_config::Config;
 use wisp_host::Env;
 use wisp_term::{Role, safe};
@@ -21,7 +22,8 @@ pub fn run(args: &Doctor, env: Env) -> anyhow::Result<ExitCode> {
     let mut screen = Screen::new(env, "auto");
     let mut findings = vec![home::config(&loaded, &paths.config())];
     let config = loaded.unwrap_or_else(|_| Config::defaults(&paths.config()));
-    findings.extend(of_server(&screen.env, &config, args.model.as_deref())?);
+    let known = Known::at(paths.models());
+    findings.extend(of_server(&screen.env, &config, &known, args.model.as_deref())?);
     findings.extend(home::all(&paths, &config, &screen));
     if args.json {
         screen.out.line(&serde_json::to_string_pretty(&findings)?)?;
@@ -39,9 +41,9 @@ pub fn run(args: &Doctor, env: Env) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn of_server(env: &Env, config: &Config, model: Option<&str>) -> anyhow::Result<Vec<Finding>> {
+fn of_server(env: &Env, config: &Config, known: &Known, model: Option<&str>) -> anyhow::Result<Vec<Finding>> {
     match wisp_agent::client(env, config) {
-        Ok(client) => Ok(runtime()?.block_on(server(&client, config, model))),
+        Ok(client) => Ok(runtime()?.block_on(server(&client, config, known, model))),
         Err(error) => {
             let action = error.hint().unwrap_or_default();
             Ok(vec![Finding::bad("server", error.to_string(), action)])

@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod logs;
 pub mod models;
 pub mod outputs;
+mod recorded;
 pub mod respond;
 pub mod show;
 pub mod summarise;

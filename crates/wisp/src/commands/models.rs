@@ -1,17 +1,20 @@
 //! `wisp models`: what can be talked to, what may be chosen, and fetching more.
 
+mod check;
 mod pull;
 
 use std::process::ExitCode;
 
 use serde_json::json;
-use wisp_agent::model::disabled;
+use wisp_agent::model::known::Known;
 use wisp_agent::model::list::{Entry, list};
+use wisp_agent::model::{disabled, leave};
 use wisp_config::Config;
 use wisp_host::Env;
 use wisp_output::amount::{grouped, size};
 use wisp_term::{Role, Table, safe, width};
 
+use super::recorded::Recorded;
 use super::{paths, runtime};
 use crate::args::{Models, ModelsSub};
 use crate::exit::FAILED;
@@ -34,31 +37,80 @@ const DROPPED: [usize; 7] = [4, 1, 6, 7, 2, 3, 5];
 /// Cells the last column is left at the least.
 const LAST: usize = 20;
 
-/// Lists, enables, disables or fetches.
+/// Lists, enables, disables, fetches, checks, or takes leave back.
 pub fn run(args: &Models, env: Env) -> anyhow::Result<ExitCode> {
     let paths = paths(&env)?;
     let mut config = Config::load(&paths.config())?;
     let mut screen = Screen::new(env, &config.theme());
-    match &args.command {
-        None => listed(args, &config, &mut screen),
-        Some(ModelsSub::Pull { name }) => pull::run(name, &config, &mut screen),
-        Some(ModelsSub::Enable { names }) => turned(names, true, &mut config, &mut screen),
-        Some(ModelsSub::Disable { names }) => turned(names, false, &mut config, &mut screen),
-    }
+    let known = Known::at(paths.models());
+    let Some(command) = &args.command else {
+        return listed(args, &config, &known, &mut screen);
+    };
+    paths.prepare()?;
+    let mut recorded = Recorded::of(&paths, &config, "models");
+    let code = match command {
+        ModelsSub::Pull { name } => pull::run(name, &config, &mut recorded, &mut screen),
+        ModelsSub::Enable { names } => turned(names, true, &mut config, &mut recorded, &mut screen),
+        ModelsSub::Disable { names } => turned(names, false, &mut config, &mut recorded, &mut screen),
+        ModelsSub::Revoke { names } => revoked(names, &known, &config, &mut recorded, &mut screen),
+        ModelsSub::Check { names, json } => {
+            let client = wisp_agent::client(&screen.env, &config)?;
+            let checking = check::Checking {
+                config: &config,
+                known: &known,
+                client: &client,
+                json: *json,
+            };
+            check::run(names, &checking, &mut recorded, &mut screen)
+        }
+    };
+    recorded.close()?;
+    let code = code?;
+    screen.out.flush()?;
+    Ok(code)
 }
 
-fn turned(names: &[String], on: bool, config: &mut Config, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+fn turned(
+    names: &[String],
+    on: bool,
+    config: &mut Config,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
     for name in names {
         let turned = disabled::turn(config, name, on)?;
+        if let Some(changed) = &turned.changed {
+            recorded.changed(changed)?;
+        }
         screen.out.line(&safe::safe(&turned.text))?;
     }
-    screen.out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn listed(args: &Models, config: &Config, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+fn revoked(
+    names: &[String],
+    known: &Known,
+    config: &Config,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
     let client = wisp_agent::client(&screen.env, config)?;
-    let found = runtime()?.block_on(list(&client, config, !args.no_tools));
+    for name in names {
+        let scene = leave::Scene {
+            known,
+            audit: recorded.log()?,
+            server: client.host(),
+            source: "cli",
+        };
+        let said = leave::revoke(&scene, name)?;
+        screen.out.line(&safe::safe(&said))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(args: &Models, config: &Config, known: &Known, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+    let client = wisp_agent::client(&screen.env, config)?;
+    let found = runtime()?.block_on(list(&client, config, known, !args.no_tools));
     let mut entries = match found {
         Ok(entries) => entries,
         Err(error) if args.json => {
@@ -111,11 +163,16 @@ fn print(entries: &[Entry], screen: &mut Screen) -> anyhow::Result<()> {
 fn fields(entry: &Entry) -> Vec<String> {
     let mark = if entry.default { "* " } else { "  " };
     let enabled = if entry.enabled { "yes" } else { "no" };
-    let capabilities = if entry.usable {
-        entry.capabilities.join(", ")
-    } else {
-        String::new()
+    let checked = entry
+        .capabilities_from
+        .as_ref()
+        .is_some_and(|from| from.starts_with("verified"));
+    let capabilities = match (entry.usable, checked) {
+        (false, _) => String::new(),
+        (true, false) => entry.capabilities.join(", "),
+        (true, true) => format!("{} (verified)", entry.capabilities.join(", ")),
     };
+    let agreed = if entry.agreed.is_some() { " (agreed)" } else { "" };
     let text = |field: &Option<String>| safe::safe(field.as_deref().unwrap_or_default());
     vec![
         format!("{mark}{}", safe::safe(&entry.model)),
@@ -125,7 +182,10 @@ fn fields(entry: &Entry) -> Vec<String> {
         text(&entry.format),
         entry.context.map_or_else(String::new, grouped),
         entry.context_from.unwrap_or_default().to_owned(),
-        text(&entry.runs_on),
+        entry
+            .runs_on
+            .as_ref()
+            .map_or_else(String::new, |host| safe::safe(host) + agreed),
         enabled.to_owned(),
         capabilities,
     ]

@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+use wisp_audit::Kind;
 use wisp_config::Config;
 use wisp_ollama::pull::can_resume;
 use wisp_ollama::{Client, Error, PullProgress, PullStream};
 use wisp_output::amount::size;
 use wisp_term::{Role, safe, width};
 
+use crate::commands::recorded::Recorded;
 use crate::commands::runtime;
 use crate::exit::INTERRUPTED;
 use crate::screen::Screen;
@@ -21,9 +24,15 @@ const FRAME: Duration = Duration::from_millis(100);
 const BAR: usize = 24;
 
 /// Fetches a model.
-pub fn run(name: &str, config: &Config, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+pub fn run(
+    name: &str,
+    config: &Config,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
     let client = wisp_agent::client(&screen.env, config)?;
     let runtime = runtime()?;
+    let began = Instant::now();
     let mut bar = Bar::new(screen);
     let fetched = runtime.block_on(async {
         tokio::select! {
@@ -32,6 +41,16 @@ pub fn run(name: &str, config: &Config, screen: &mut Screen) -> anyhow::Result<E
         }
     });
     bar.erase();
+    let (outcome, reason) = match &fetched {
+        None => ("stopped", None),
+        Some(Ok(())) => ("fetched", None),
+        Some(Err(error)) => ("failed", Some(error.to_string())),
+    };
+    let details = json!({
+        "model": name, "bytes": bar.bytes, "outcome": outcome, "reason": reason,
+        "seconds": began.elapsed().as_secs_f64(),
+    });
+    recorded.event(Kind::ModelPull, details)?;
     let Some(fetched) = fetched else {
         let line = format!("stopped; wisp models pull {name} goes on where it stopped");
         screen.err.line(&safe::safe(&line))?;
@@ -39,7 +58,6 @@ pub fn run(name: &str, config: &Config, screen: &mut Screen) -> anyhow::Result<E
     };
     fetched?;
     screen.out.line(&safe::safe(&format!("{name} is there")))?;
-    screen.out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,6 +92,8 @@ struct Bar<'a> {
     screen: &'a mut Screen,
     drawn: Option<Instant>,
     status: String,
+    /// Bytes that are there, of the layers that came up.
+    bytes: u64,
 }
 
 impl<'a> Bar<'a> {
@@ -82,11 +102,13 @@ impl<'a> Bar<'a> {
             screen,
             drawn: None,
             status: String::new(),
+            bytes: 0,
         }
     }
 
     fn draw(&mut self, progress: &PullProgress) {
         let new = progress.status != self.status;
+        self.bytes = progress.completed();
         if new {
             self.status.clone_from(&progress.status);
         }

@@ -1,0 +1,204 @@
+//! `wisp models check`: three short questions to a model whose server does not say what it can do. What came of them is
+//! kept, shown by `wisp models` and gone by in every conversation.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use wisp_agent::model::known::{Known, Verified};
+use wisp_agent::model::trial::{self, QUESTIONS, Question, Trial};
+use wisp_agent::model::{Model, Preferences};
+use wisp_audit::Kind;
+use wisp_config::Config;
+use wisp_host::{Clock, SystemClock};
+use wisp_ollama::Client;
+use wisp_output::amount::size;
+use wisp_term::safe;
+
+use crate::commands::recorded::Recorded;
+use crate::commands::runtime;
+use crate::exit::FAILED;
+use crate::screen::Screen;
+
+/// What a run has at hand.
+pub struct Checking<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// What is known of models.
+    pub known: &'a Known,
+    /// The server.
+    pub client: &'a Client,
+    /// Whether JSON is wanted, and nothing else printed.
+    pub json: bool,
+}
+
+/// Checks each model in turn; the exit code says whether all can be talked to.
+pub fn run(
+    names: &[String],
+    checking: &Checking<'_>,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
+    let runtime = runtime()?;
+    let mut objects = Vec::new();
+    for name in names {
+        let object = runtime.block_on(checking.check(name, recorded, screen))?;
+        objects.push(object);
+    }
+    let good = objects.iter().all(|object| object["replies"] != json!(false));
+    if checking.json {
+        let text = serde_json::to_string_pretty(&json!({ "models": objects }))?;
+        screen.out.line(&text)?;
+    }
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(FAILED)
+    })
+}
+
+impl Checking<'_> {
+    async fn check(
+        &self,
+        name: &str,
+        recorded: &mut Recorded<'_>,
+        screen: &mut Screen,
+    ) -> anyhow::Result<Value> {
+        let preferences = Preferences {
+            window: self.config.context_length(),
+            known: Some(self.known.clone()),
+            ..Preferences::default()
+        };
+        let model = Model::open(self.client.clone(), name, preferences).await?;
+        if let Some(declared) = &model.show.capabilities {
+            let can = declared.join(", ");
+            self.say(
+                screen,
+                &format!("{name}: its server declares what it can do ({can}); nothing is checked"),
+            )?;
+            return Ok(json!({"model": name, "declared": declared}));
+        }
+        if !model.may_be_asked() {
+            let host = model.elsewhere().unwrap_or_default();
+            self.say(
+                screen,
+                &format!("{name} runs on {host}; talk to it in a chat first, which asks for your leave"),
+            )?;
+            return Ok(json!({"model": name, "replies": false, "elsewhere": host}));
+        }
+        let listed = self.client.tags().await.unwrap_or_default();
+        let listed = listed
+            .into_iter()
+            .find(|m| wisp_ollama::same_model(&m.name, name));
+        let bytes = listed
+            .and_then(|m| m.size)
+            .map_or_else(String::new, |bytes| format!(" ({})", size(bytes)));
+        self.say(
+            screen,
+            &format!("checking {name}: loads the model{bytes} and asks three short questions …"),
+        )?;
+        let trials = self.trials(&model, screen).await?;
+        let kept = trial::verified(&trials, &today());
+        self.record(name, &trials, kept.as_ref(), recorded)?;
+        self.say(screen, &conclusion(name, kept.as_ref()))?;
+        Ok(json!({"model": name, "replies": kept.is_some(), "checks": trials, "recorded": kept}))
+    }
+
+    /// Asks the questions. One that cannot be talked to is not asked for more.
+    async fn trials(&self, model: &Model, screen: &mut Screen) -> anyhow::Result<Vec<Trial>> {
+        let mut trials: Vec<Trial> = Vec::new();
+        for question in &QUESTIONS {
+            let trial = trial::ask(model, question).await?;
+            self.say(screen, &line(question, &trial))?;
+            let mute = trial.name == trial::REPLY && !trial.passed;
+            trials.push(trial);
+            if mute {
+                break;
+            }
+        }
+        Ok(trials)
+    }
+
+    fn record(
+        &self,
+        name: &str,
+        trials: &[Trial],
+        kept: Option<&Verified>,
+        recorded: &mut Recorded<'_>,
+    ) -> anyhow::Result<()> {
+        if let Some(verified) = kept {
+            let verified = Some(verified.clone());
+            self.known
+                .change(self.client.host(), name, |row| row.verified = verified)?;
+        }
+        let details = json!({
+            "model": name, "trigger": "check", "checks": trials, "recorded": kept,
+            "outcome": if kept.is_some() { "recorded" } else { "no reply" }, "unchecked": ["thinking", "vision"],
+            "seconds": trials.iter().map(|t| t.seconds).sum::<f64>(),
+        });
+        recorded.event(Kind::ModelVerified, details)?;
+        Ok(())
+    }
+
+    fn say(&self, screen: &mut Screen, text: &str) -> anyhow::Result<()> {
+        if !self.json {
+            screen.out.line(&safe::safe(text))?;
+            screen.out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn line(question: &Question, trial: &Trial) -> String {
+    let words = question.words;
+    match &trial.reason {
+        None => format!("  {words}: passed in {:.1} s", trial.seconds),
+        Some(reason) => format!("  {words}: failed in {:.1} s ({reason})", trial.seconds),
+    }
+}
+
+fn conclusion(name: &str, kept: Option<&Verified>) -> String {
+    let Some(verified) = kept else {
+        return format!("nothing recorded: {name} cannot be talked to");
+    };
+    let words = QUESTIONS
+        .iter()
+        .filter(|q| verified.passed.iter().any(|p| p == q.name));
+    let words: Vec<&str> = words.map(|q| q.words).collect();
+    let can = if words.is_empty() {
+        "text only".to_owned()
+    } else {
+        words.join(", ")
+    };
+    format!(
+        "recorded: {name} can do {can} (verified {}); thinking and vision are not checked",
+        verified.date
+    )
+}
+
+fn today() -> String {
+    let now = SystemClock.now();
+    jiff::tz::TimeZone::system().to_datetime(now).date().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::conclusion;
+    use wisp_agent::model::known::Verified;
+
+    #[test]
+    fn the_conclusion_says_what_the_model_can_do() {
+        let mut verified = Verified {
+            date: "2026-11-30".into(),
+            passed: vec!["guidedGeneration".into(), "toolCalling".into()],
+            failed: vec![],
+        };
+        assert_eq!(
+            conclusion("m", Some(&verified)),
+            "recorded: m can do tool calling, structured replies (verified 2026-11-30); thinking and vision are not \
+             checked"
+        );
+        verified.passed.clear();
+        assert!(conclusion("m", Some(&verified)).starts_with("recorded: m can do text only (verified"));
+        assert_eq!(conclusion("m", None), "nothing recorded: m cannot be talked to");
+    }
+}
