@@ -307,3 +307,62 @@ fn an_output_of_exactly_the_budget_is_shown_whole_and_one_byte_more_is_held_back
     );
     assert_eq!(more.kept.map(|(_, bytes)| bytes.len()), Some(4_097));
 }
+
+/// What `wisp summarise` says of a file of the cases.
+fn summarised(name: &str) -> String {
+    let ran = Wisp::new().run(&["summarise", &case(name).display().to_string()], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.text()
+}
+
+#[test]
+fn case_17_a_log_is_counted_by_template_and_a_trace_is_not_an_error_of_its_own() {
+    let replayed = run(&format!("cat {}; seq 1 20000", quoted(&case("17-service.log"))));
+    let log = std::fs::read(case("17-service.log")).unwrap();
+    assert!(
+        stream(&replayed.kept.unwrap(), "stdout").starts_with(&log),
+        "kept byte for byte"
+    );
+    let text = summarised("17-service.log");
+    assert!(text.starts_with("a log (51 lines, "), "{text}");
+    assert!(
+        text.contains("39 entries, 8 templates: 10 error, 4 warning, 25 info\n"),
+        "{text}"
+    );
+    for row in [
+        "error 5× (L1, L2, L6, L9, L50): ERROR gauge: timeout reading",
+        "error 3× (L16, L22, L28): ERROR gauge: timeout writing",
+        "error 2× (L31, L43): ERROR pool: exhausted",
+        "warning 4× (L8, L14, L24, L41): WARN  gauge: retry",
+        "info 14× (",
+        "info 6× (",
+        "info 3× (L7, L12, L29): INFO  batch: finished",
+        "info 2× (L5, L13): INFO  cache:",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+}
+
+#[test]
+fn case_18_a_json_document_is_outlined_with_its_numbers_as_written() {
+    let text = summarised("18-tree.json");
+    for row in [
+        "$.id: number 9007199254740993\n",
+        "$.wide: number 123456789012345678901234567890\n",
+        "$.exact: number 5.107091491635510056019771245\n",
+        "$.huge: number 1e400\n",
+        "$.minus: number -0\n",
+        "$.stations: array[3]\n",
+        "1401004938049356981",
+        "$[\"\"]: string",
+        "$.dup: number 1…2 ×2 (this name 2 times)\n",
+        "$[\"a.b\"][\"c/d\"]: boolean true\n",
+        "$[\"a.b\"][\"[0]\"]: boolean false\n",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+    assert!(
+        text.starts_with("a JSON document"),
+        "no failure is made of its text: {text}"
+    );
+}

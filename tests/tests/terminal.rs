@@ -294,3 +294,51 @@ fn a_download_has_a_bar_and_ctrl_c_ends_it_where_a_later_one_goes_on() {
     assert_eq!(pull["details"]["outcome"], "stopped");
     assert_eq!(pull["details"]["bytes"], 500_000);
 }
+
+/// A home whose last conversation kept one output; its id.
+fn kept() -> (ollama_sim::Server, Wisp, String) {
+    let server = runs("seq 1 20000");
+    let wisp = Wisp::with(&server);
+    let ran = wisp.run(&["--yes", "go"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let id = wisp.kept()[0].0["id"].as_str().unwrap().to_owned();
+    (server, wisp, id)
+}
+
+#[test]
+fn a_pager_that_does_not_exist_is_named_and_the_output_is_shown_all_the_same() {
+    let (_server, mut wisp, id) = kept();
+    wisp.set("PAGER", "/nonexistent/pager --with 'an argument'");
+    wisp.set("PATH", "/nonexistent");
+    let mut terminal = Terminal::start(&wisp, &["show", &id]);
+    terminal.wait_for("19999\r\n20000\r\n");
+    terminal.wait_for("/nonexistent/pager");
+    terminal.wait_for("shown without a pager");
+    assert_eq!(terminal.end().code(), Some(1));
+}
+
+#[test]
+fn a_chat_whose_pager_does_not_exist_says_so_and_goes_on() {
+    let server = runs("seq 1 20000");
+    let mut wisp = Wisp::with(&server);
+    wisp.configure(&serde_json::json!({"model": "sim", "approval": {"threshold": "never"}}));
+    wisp.set("PAGER", "/nonexistent/pager");
+    let path = std::env::var("PATH").unwrap();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("done");
+    terminal.wait_for("> ");
+    terminal.send("/last\r");
+    if path
+        .split(':')
+        .any(|dir| std::path::Path::new(dir).join("less").exists())
+    {
+        terminal.wait_for("stdout:");
+        terminal.send("q");
+    }
+    terminal.wait_for("/nonexistent/pager");
+    terminal.wait_for("> ");
+    terminal.send("/quit\r");
+    assert_eq!(terminal.end().code(), Some(0));
+}

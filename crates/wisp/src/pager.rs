@@ -69,7 +69,10 @@ fn page(shown: &Shown, env: &Env, out: &mut Printer) -> anyhow::Result<()> {
     Safe::new(shown.open()?).read_to_string(&mut text)?;
     out.text(&text)?;
     out.flush()?;
-    Ok(())
+    match failed.filter(|_| env.get("PAGER").is_some_and(|named| !named.trim().is_empty())) {
+        Some(why) => anyhow::bail!("{why}; shown without a pager"),
+        None => Ok(()),
+    }
 }
 
 /// The words to start a pager with: settings in front go through `env`.
