@@ -49,6 +49,7 @@ mod mocha;
 mod nextest;
 mod node;
 mod node_test;
+mod php;
 mod playwright;
 mod pycheck;
 mod tap;
@@ -83,6 +84,7 @@ pub static FORMATS: &[Format] = &[
     mocha::FORMAT,
     rspec::FORMAT,
     minitest::FORMAT,
+    php::FORMAT,
     maven::FORMAT,
     gradle::FORMAT,
     xctest::FORMAT,
