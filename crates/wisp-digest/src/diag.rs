@@ -178,12 +178,27 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
 /// `[-Wunused-variable]` or `[unused-import]` at the end of a message: the name of the check.
 pub(crate) fn check_at_end(message: &str) -> Option<&str> {
     let inside = message.trim_end().strip_suffix(']')?;
-    let (_, name) = inside.rsplit_once('[')?;
-    let good = !name.is_empty() && name.bytes().all(is_check_byte);
+    let length = inside
+        .bytes()
+        .rev()
+        .take_while(|byte| is_check_byte(*byte))
+        .count();
+    let (before, name) = inside.split_at(inside.len() - length);
+    let good = before.ends_with('[') && !name.is_empty();
     good.then(|| name.strip_prefix("-W").unwrap_or(name))
 }
 
 fn is_check_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/' | b'.' | b',' | b':' | b'#')
+    CHECK_BYTES[usize::from(byte)]
 }
+
+static CHECK_BYTES: [bool; 256] = {
+    let mut good = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        good[byte as usize] = byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/' | b'.' | b',' | b':' | b'#');
+        byte += 1;
+    }
+    good
+};

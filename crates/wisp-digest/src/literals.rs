@@ -1,9 +1,9 @@
-//! Which of a few hundred literals stand in some bytes, at about a cycle a byte.
+//! Which of a few hundred literals stand in some bytes, at a cycle or two a byte.
 //!
-//! Each literal is known by the two rarest neighbouring triples of its bytes. The scan looks at every second
-//! position only, so that it meets exactly one of the two; the triple there is hashed into a table of marks, and
-//! only where a mark is set, which is nearly nowhere by chance, is a literal compared. A literal of three bytes
-//! has one triple: where the scan passes between, it is known by two of its bytes with any third.
+//! Each literal is known by two neighbouring grams, runs of three or four of its bytes, the rarest it has. The scan
+//! looks at every second position only, so that it meets exactly one of the two; the gram there is hashed into a
+//! table of marks, and only where a mark is set, which is seldom by chance, is a literal compared. A literal of
+//! three bytes has one gram: where the scan passes between, it is known by two of its bytes with any before them.
 
 use std::ops::Range;
 
@@ -56,30 +56,73 @@ fn padded(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// A triple of bytes by which a literal is known.
+/// A gram by which a literal is known.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    triple: u32,
+    gram: u32,
     literal: u16,
-    /// Where the triple begins, counted from the literal's first byte.
+    /// Where the gram begins, counted from the literal's first byte.
     offset: i16,
 }
 
 const MARKS: usize = 1 << 17;
 const BUCKETS: usize = 1 << 12;
+const FACTOR: u32 = 0x9E37_79B1;
 /// Bytes the scan looks at in one step.
 const STEP: usize = 16;
-/// Bytes it may touch in one step: a triple is loaded as four bytes.
+/// Bytes it may touch in one step: a gram is loaded as four bytes.
 const REACH: usize = STEP + 2;
+
+/// The entries of grams of one width, by bucket.
+#[derive(Debug)]
+struct Buckets {
+    /// Where the entries of a bucket begin; they end where those of the next one begin.
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+impl Buckets {
+    /// Puts the entries in the order of their buckets by counting how many each has.
+    fn new(entries: &[Entry]) -> Self {
+        let mut starts = vec![0; BUCKETS + 1];
+        for entry in entries {
+            starts[bucket(entry.gram)] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let mut sorted = entries.to_vec();
+        for entry in entries {
+            let start = &mut starts[bucket(entry.gram)];
+            *start -= 1;
+            sorted[*start as usize] = *entry;
+        }
+        Self {
+            starts,
+            entries: sorted,
+        }
+    }
+
+    /// The entries that this gram may be of.
+    fn near(&self, gram: u32) -> &[Entry] {
+        let bucket = bucket(gram);
+        &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    }
+}
+
+fn bucket(gram: u32) -> usize {
+    (gram.wrapping_mul(FACTOR) >> 20) as usize
+}
 
 /// A set of literals, each with bits.
 #[derive(Debug)]
 pub(crate) struct Literals {
-    /// Whether some entry's triple has this hash.
     marks: Box<[u8; MARKS]>,
-    /// Where the entries of a bucket begin; they end where those of the next one begin.
-    starts: Vec<u32>,
-    entries: Vec<Entry>,
+    /// The grams of literals of three and four bytes, and of those of more.
+    threes: Buckets,
+    fours: Buckets,
     list: Vec<Literal>,
 }
 
@@ -91,42 +134,26 @@ impl Literals {
         for (text, bits) in rows.filter(|(text, _)| text.len() >= 3) {
             *known.entry(text.as_bytes()).or_default() |= bits;
         }
-        let entries: Vec<Entry> = known
-            .keys()
-            .zip(0..=u16::MAX)
-            .flat_map(|(bytes, at)| entries(bytes, at))
-            .collect();
-        let mut set = Self {
-            marks: vec![0; MARKS]
-                .into_boxed_slice()
-                .try_into()
-                .expect("the table has as many marks as its type says"),
-            starts: vec![0; BUCKETS + 1],
-            entries: entries.clone(),
+        let (mut threes, mut fours) = (Vec::new(), Vec::new());
+        for (bytes, at) in known.keys().zip(0..=u16::MAX) {
+            match bytes.len() {
+                3 => threes.extend(of_three(bytes, at)),
+                4 => threes.extend([0, 1].map(|offset| entry(&bytes[offset..offset + 3], at, offset))),
+                _ => fours.extend(
+                    [0, 1]
+                        .map(|next| rarest(bytes) + next)
+                        .map(|offset| entry(&bytes[offset..offset + 4], at, offset)),
+                ),
+            }
+        }
+        Self {
+            marks: marks(&threes, &fours),
+            threes: Buckets::new(&threes),
+            fours: Buckets::new(&fours),
             list: known
                 .into_iter()
                 .map(|(bytes, bits)| Literal::new(bytes, bits))
                 .collect(),
-        };
-        set.index(&entries);
-        set
-    }
-
-    /// Puts the entries in the order of their buckets by counting how many each has.
-    fn index(&mut self, entries: &[Entry]) {
-        for entry in entries {
-            self.marks[hash(entry.triple)] = 1;
-            self.starts[bucket(entry.triple)] += 1;
-        }
-        let mut end = 0;
-        for start in &mut self.starts {
-            end += *start;
-            *start = end;
-        }
-        for entry in entries {
-            let start = &mut self.starts[bucket(entry.triple)];
-            *start -= 1;
-            self.entries[*start as usize] = *entry;
         }
     }
 
@@ -171,59 +198,103 @@ impl Literals {
                 padded = last_window(bytes, at);
                 &padded
             };
-            if self.is_marked(window) && self.look(window, at, &part, &mut ask) {
+            let marks = self.marks_in(window);
+            let step = Step {
+                window,
+                at,
+                part: &part,
+            };
+            if marks != 0 && self.look(&step, marks, &mut ask) {
                 return;
             }
             at += STEP;
         }
     }
 
-    /// Whether a triple at one of the positions of a step is marked.
+    /// The marks of the positions of a step, a byte each.
     #[inline]
-    fn is_marked(&self, window: &[u8; REACH]) -> bool {
+    fn marks_in(&self, window: &[u8; REACH]) -> u64 {
         let mut marks = 0;
         for at in 0..STEP / 2 {
-            marks |= self.marks[hash(triple(window, at * 2))];
+            marks |= u64::from(self.marks[hash(four(window, at * 2))]) << (at * 8);
         }
-        marks != 0
+        marks
     }
 
-    /// Looks closely at the positions of a step. True when told to stop.
+    /// Looks closely at the marked positions of a step. True when told to stop. Not inlined, so that the scan keeps
+    /// what it needs in registers.
+    #[inline(never)]
     fn look(
         &self,
-        window: &[u8; REACH],
-        step: usize,
-        part: &Range<usize>,
+        step: &Step<'_>,
+        mut marks: u64,
         ask: &mut impl FnMut(&Literal, usize, usize) -> bool,
     ) -> bool {
-        let mut marked = 0_u32;
-        for at in 0..STEP / 2 {
-            marked |= u32::from(self.marks[hash(triple(window, at * 2))]) << at;
-        }
-        while marked != 0 {
-            let at = marked.trailing_zeros() as usize * 2;
-            marked &= marked - 1;
-            let triple = triple(window, at) & 0x00FF_FFFF;
-            let bucket = bucket(triple);
-            let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
-            for entry in &self.entries[range] {
-                if entry.triple == triple
-                    && let Some(start) = (step + at).checked_add_signed(-isize::from(entry.offset))
-                    && start >= part.start
-                    && ask(&self.list[usize::from(entry.literal)], start, part.end)
-                {
-                    return true;
-                }
+        let mut told = |entry: &Entry, gram: u32, at: usize| {
+            let start = (step.at + at).wrapping_add_signed(-isize::from(entry.offset));
+            entry.gram == gram
+                && step.part.contains(&start)
+                && ask(&self.list[usize::from(entry.literal)], start, step.part.end)
+        };
+        while marks != 0 {
+            let index = marks.trailing_zeros() / 8;
+            let mark = marks >> (index * 8);
+            marks &= !(0xFF << (index * 8));
+            let at = index as usize * 2;
+            let gram = four(step.window, at);
+            if mark & class(gram) == 0 {
+                continue;
+            }
+            let three = gram & 0x00FF_FFFF;
+            let mut threes = self.threes.near(three).iter();
+            let mut fours = self.fours.near(gram).iter();
+            if threes.any(|entry| told(entry, three, at)) || fours.any(|entry| told(entry, gram, at)) {
+                return true;
             }
         }
         false
     }
 }
 
-/// The triple at a position of a step, under a byte more.
+/// Sixteen bytes that are looked at together.
+struct Step<'a> {
+    window: &'a [u8; REACH],
+    at: usize,
+    part: &'a Range<usize>,
+}
+
+/// Which bytes may follow the three that have a hash, a bit for each of eight classes of them.
+fn marks(threes: &[Entry], fours: &[Entry]) -> Box<[u8; MARKS]> {
+    let mut marks: Box<[u8; MARKS]> = vec![0; MARKS]
+        .into_boxed_slice()
+        .try_into()
+        .expect("the table has as many marks as its type says");
+    for entry in threes {
+        marks[hash(entry.gram)] = u8::MAX;
+    }
+    for entry in fours {
+        marks[hash(entry.gram)] |= class(entry.gram).to_le_bytes()[0];
+    }
+    marks
+}
+
+/// The class of the fourth byte, as a bit.
+fn class(gram: u32) -> u64 {
+    1 << (gram >> 24 & 7)
+}
+
+/// The three low bytes to seventeen bits; the highest byte is multiplied away.
 #[inline]
-fn triple(window: &[u8; REACH], at: usize) -> u32 {
-    u32::from_le_bytes([window[at], window[at + 1], window[at + 2], window[at + 3]])
+fn hash(gram: u32) -> usize {
+    (gram.wrapping_mul(FACTOR << 8) >> 15) as usize
+}
+
+/// The four bytes at a position of a step.
+#[inline]
+fn four(window: &[u8; REACH], at: usize) -> u32 {
+    window[at..]
+        .first_chunk()
+        .map_or(0, |four| u32::from_le_bytes(*four))
 }
 
 /// What is left of the bytes, filled up with zeros.
@@ -234,7 +305,7 @@ fn last_window(bytes: &[u8], at: usize) -> [u8; REACH] {
     window
 }
 
-/// Three bytes in one number, the first the lowest.
+/// At most four bytes in one number, the first the lowest.
 fn packed(bytes: &[u8]) -> u32 {
     bytes
         .iter()
@@ -242,40 +313,29 @@ fn packed(bytes: &[u8]) -> u32 {
         .fold(0, |packed, byte| packed << 8 | u32::from(*byte))
 }
 
-/// The three low bytes to sixteen bits; the highest byte is multiplied away.
-#[inline]
-fn hash(triple: u32) -> usize {
-    (triple.wrapping_mul(0x9E37_79B1 << 8) >> 15) as usize
-}
-
-fn bucket(triple: u32) -> usize {
-    hash(triple) % BUCKETS
-}
-
-/// The triples by which a literal is known whether the scan passes at even or at odd distance.
-fn entries(bytes: &[u8], literal: u16) -> Vec<Entry> {
-    let entry = |triple, offset: usize| Entry {
-        triple,
+fn entry(gram: &[u8], literal: u16, offset: usize) -> Entry {
+    Entry {
+        gram: packed(gram),
         literal,
         offset: i16::try_from(offset).unwrap_or(i16::MAX),
-    };
-    if bytes.len() > 3 {
-        let offset = rarest(bytes);
-        return [offset, offset + 1]
-            .map(|at| entry(packed(&bytes[at..at + 3]), at))
-            .to_vec();
     }
-    let before = (0..=0xFF).map(|any| Entry {
-        offset: -1,
-        ..entry(packed(&[any, bytes[0], bytes[1]]), 0)
-    });
-    before.chain([entry(packed(bytes), 0)]).collect()
 }
 
-/// Where the two neighbouring triples begin that are least likely to stand in a log.
+/// A literal of three bytes where the scan meets it, and where it meets the byte before it.
+fn of_three(bytes: &[u8], literal: u16) -> impl Iterator<Item = Entry> {
+    let (first, second) = (bytes[0], bytes[1]);
+    let before = (0..=u8::MAX).map(move |any| Entry {
+        offset: -1,
+        ..entry(&[any, first, second], literal, 0)
+    });
+    before.chain([entry(bytes, literal, 0)])
+}
+
+/// Where the two neighbouring fours begin that are least likely to stand in a log.
 fn rarest(bytes: &[u8]) -> usize {
-    (0..bytes.len().saturating_sub(3))
-        .min_by_key(|at| frequency(&bytes[*at..at + 3]) + frequency(&bytes[at + 1..at + 4]))
+    let costs: Vec<u32> = bytes.windows(3).map(frequency).collect();
+    (0..bytes.len().saturating_sub(4))
+        .min_by_key(|at| costs[*at] + 2 * costs[at + 1] + costs[at + 2])
         .unwrap_or(0)
 }
 

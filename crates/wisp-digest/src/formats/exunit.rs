@@ -157,7 +157,10 @@ impl Mix {
 
     fn between(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.contains(" test") && sum(line, report) {
+        if text.starts_with(|first: char| first.is_ascii_digit())
+            && text.contains(" test")
+            && sum(line, report)
+        {
             self.running = false;
             return Step::Take;
         }
