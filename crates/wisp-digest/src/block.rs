@@ -1,6 +1,6 @@
 //! A run of whole lines and whether anything must be taken off them.
 //!
-//! Most of most logs is plain: valid UTF-8 without escape sequences, carriage returns or backspaces. That is asked
+//! Most of most logs is plain: valid UTF-8 without escape sequences, backspaces or progress frames. That is asked
 //! once for a block of lines, so that a plain line is read where it lies.
 
 use std::ops::Range;
@@ -42,7 +42,9 @@ impl<'a> Block<'a> {
 
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    memchr::memchr3(0x1B, 0x08, b'\r', bytes).is_none() && (text.is_ascii() || !text.contains('\u{FEFF}'))
+    memchr::memchr2(0x1B, 0x08, bytes).is_none()
+        && memchr::memchr_iter(b'\r', bytes).all(|at| bytes.get(at + 1) == Some(&b'\n'))
+        && (text.is_ascii() || !text.contains('\u{FEFF}'))
 }
 
 /// The text without the blanks at its end.
@@ -77,11 +79,9 @@ mod tests {
 
     #[test]
     fn plain_lines_read_as_cleaned_ones() {
-        let bytes = "a \nb\u{2003}\n\u{b}\né x\u{85}\n".as_bytes();
-        assert_eq!(
-            lines(bytes),
-            (vec!["a".into(), "b".into(), String::new(), "é x".into()], 4)
-        );
+        let bytes = "a \nb\u{2003}\n\u{b}\né x\u{85}\r\n\r\n".as_bytes();
+        let expected = ["a", "b", "", "é x", ""].map(str::to_owned).to_vec();
+        assert_eq!(lines(bytes), (expected, 5));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::limits;
 pub(crate) fn clean(raw: &[u8]) -> Cow<'_, str> {
     let raw = &raw[..raw.len().min(limits::LINE)];
     let raw = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
-    let raw = last_frame(raw);
+    let Some(raw) = last_frame(raw) else {
+        return Cow::Owned(section_marks(raw));
+    };
     if memchr::memchr2(0x1B, 0x08, raw).is_none() {
         return match std::str::from_utf8(raw) {
             Ok(text) => Cow::Borrowed(text.trim_ascii_end().trim_end()),
@@ -19,6 +21,23 @@ pub(crate) fn clean(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&plain).trim_end().to_owned())
 }
 
+/// A line with `GitLab`'s section marks, `section_start:TIME:NAME` and a carriage return before what is shown: the
+/// return parts a mark from what follows it and overwrites nothing.
+fn section_marks(raw: &[u8]) -> String {
+    let plain = without_escapes(raw);
+    let text = String::from_utf8_lossy(&plain);
+    let frames: Vec<&str> = text.split('\r').filter(|frame| !frame.is_empty()).collect();
+    frames.join(" ").trim_end().to_owned()
+}
+
+fn has_section_mark(raw: &[u8]) -> bool {
+    memchr::memmem::find(raw, b"section_").is_some_and(|at| {
+        [&b"section_start:"[..], b"section_end:"]
+            .iter()
+            .any(|mark| raw[at..].starts_with(mark))
+    })
+}
+
 fn tidy(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_end()),
@@ -26,15 +45,17 @@ fn tidy(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// What stands on the line after its last carriage return, as a terminal would leave it.
-fn last_frame(raw: &[u8]) -> &[u8] {
+/// What stands on the line after its last carriage return, as a terminal would leave it. None for a line of section
+/// marks.
+fn last_frame(raw: &[u8]) -> Option<&[u8]> {
     let mut raw = raw;
     while let Some(shorter) = raw.strip_suffix(b"\r") {
         raw = shorter;
     }
     match memchr::memrchr(b'\r', raw) {
-        Some(at) => &raw[at + 1..],
-        None => raw,
+        Some(_) if has_section_mark(raw) => None,
+        Some(at) => Some(&raw[at + 1..]),
+        None => Some(raw),
     }
 }
 
@@ -116,6 +137,19 @@ mod tests {
     #[test]
     fn a_title_that_never_ends_swallows_only_its_opening() {
         assert_eq!(clean(b"\x1b]0;error: x"), "0;error: x");
+    }
+
+    #[test]
+    fn section_marks_stay_before_what_they_head() {
+        assert_eq!(
+            clean(b"\x1b[0Ksection_start:1717171717:step_script\r\x1b[0K\x1b[36;1mExecuting\x1b[0;m\r"),
+            "section_start:1717171717:step_script Executing"
+        );
+        assert_eq!(
+            clean(b"section_end:1:a\r\x1b[0Ksection_start:2:b\r\x1b[0K"),
+            "section_end:1:a section_start:2:b"
+        );
+        assert_eq!(clean(b"the section_a 10%\r100%"), "100%");
     }
 
     #[test]

@@ -159,6 +159,7 @@ fn demote_exceptions(report: &mut Report, exit: Option<i32>) {
 /// Lines that reported a failure which nothing stated. The first is all there is to know of it; those after it
 /// go under it, or under the last failure before them.
 fn promote_orphans(report: &mut Report) {
+    let nesting = std::mem::take(&mut report.nesting);
     for orphan in std::mem::take(&mut report.orphans) {
         let line = orphan.quote.line;
         // A step of a CI job holds the streams of the jobs it ran side by side.
@@ -169,8 +170,7 @@ fn promote_orphans(report: &mut Report) {
             .map(|section| section.lines);
         let before = |failure: &&mut Failure| {
             let inside = step.is_some_and(|lines| lines.holds(failure.lines.first));
-            (orphan.section.is_none() || failure.section == orphan.section || inside)
-                && failure.lines.first < line
+            (inside || nesting.covers(orphan.section, failure.section)) && failure.lines.first < line
         };
         match report
             .failures

@@ -11,6 +11,7 @@ use crate::clean::clean;
 use crate::closing;
 use crate::digest::Digest;
 use crate::document::Documents;
+use crate::encoding::Encoding;
 use crate::formats::FORMATS;
 use crate::limits;
 use crate::line::Line;
@@ -34,6 +35,7 @@ pub struct Options {
 pub struct Digester {
     options: Options,
     bytes: u64,
+    encoding: Encoding,
     lines: u64,
     carry: Vec<u8>,
     carried: bool,
@@ -76,6 +78,7 @@ impl Digester {
         Self {
             options,
             bytes: 0,
+            encoding: Encoding::default(),
             lines: 0,
             carry: Vec::new(),
             carried: false,
@@ -88,6 +91,12 @@ impl Digester {
     /// Takes the next bytes; they may end anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
+        let mut encoding = std::mem::take(&mut self.encoding);
+        encoding.push(bytes, |text| self.read(text));
+        self.encoding = encoding;
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
         self.documents.push(bytes);
         self.ends.push(bytes);
         let whole = self.finish_carry(bytes);
@@ -169,6 +178,8 @@ impl Digester {
 
     /// The digest of everything pushed.
     pub fn finish(mut self) -> Digest {
+        let mut encoding = std::mem::take(&mut self.encoding);
+        encoding.finish(|text| self.read(text));
         if self.carried {
             self.lines += 1;
             let carry = std::mem::take(&mut self.carry);
@@ -241,7 +252,10 @@ impl Work {
 
     /// Shows the line to its stream.
     fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: &mut Cues<'_>) -> bool {
-        if line.text.starts_with("##[") {
+        if ["##[", "section_start:", "section_end:"]
+            .iter()
+            .any(|mark| line.text.starts_with(mark))
+        {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
         match parts.label {

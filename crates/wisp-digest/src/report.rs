@@ -9,6 +9,7 @@ pub(crate) use crate::finding::Finding;
 use crate::hashing::{ByHash, hash};
 use crate::limits;
 use crate::line::{Line, Place, cut};
+use crate::nesting::Nesting;
 use crate::recent::Recent;
 use crate::unknown::Unknowns;
 use crate::warnings::WarningBook;
@@ -45,6 +46,8 @@ pub(crate) struct Report {
     pub warnings: WarningBook,
     pub tallies: Vec<Tally>,
     pub sections: Vec<Section>,
+    /// Which of them lie in which.
+    pub nesting: Nesting,
     pub notes: Vec<Note>,
     pub words: LastWords,
     pub diff: Option<DiffShape>,
@@ -211,7 +214,7 @@ impl Report {
             .failures
             .iter_mut()
             .rev()
-            .find(|failure| section.is_none() || failure.section == section);
+            .find(|failure| self.nesting.covers(section, failure.section));
         if let Some(failure) = newest {
             failure.cascade += 1;
             list(&mut failure.cascade_lines, line.number);
@@ -248,8 +251,9 @@ impl Report {
     fn adopt(&mut self, index: usize) {
         let failure = &mut self.failures[index];
         self.orphans.retain(|orphan| {
-            let mine = orphan.section == failure.section
-                && (orphan.announces || failure.lines.first <= orphan.quote.line);
+            let same = orphan.section == failure.section
+                || (orphan.section.is_some() && self.nesting.covers(orphan.section, failure.section));
+            let mine = same && (orphan.announces || failure.lines.first <= orphan.quote.line);
             if mine {
                 failure.cascade += 1;
                 list(&mut failure.cascade_lines, orphan.quote.line);
@@ -343,6 +347,13 @@ impl Report {
     /// Opens a section, or finds the open one of that name, and makes it the current one.
     pub(crate) fn enter(&mut self, name: &str, line: u64) {
         self.section = self.section_named(name, line);
+    }
+
+    /// The section being read goes on to this line.
+    pub(crate) fn reach(&mut self, line: u64) {
+        if let Some(section) = self.section.and_then(|at| self.sections.get_mut(at)) {
+            section.lines.reach(line);
+        }
     }
 
     /// The section of that name, made if need be; none when there are too many.

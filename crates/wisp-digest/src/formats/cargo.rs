@@ -201,6 +201,48 @@ fn tell(finding: &mut Finding, line: &Line<'_>) {
     finding.add(line);
 }
 
+/// What cargo says among rustc's diagnostics, which have the same look: none of it is one.
+pub(super) fn says(line: &Line<'_>) -> bool {
+    let text = line.text;
+    match text.as_bytes().first() {
+        Some(b' ') => is_status(text),
+        Some(b'e') => {
+            text.starts_with("error: could not compile `") || text.starts_with("error: aborting due to ")
+        }
+        Some(b'w') => {
+            text.starts_with("warning: build failed, waiting")
+                || (text.starts_with("warning: `")
+                    && text.contains("` (")
+                    && text.contains(") generated ")
+                    && text.contains(" warning"))
+        }
+        _ => false,
+    }
+}
+
+/// `   Compiling tern v1.0.0`: a word that ends in the twelfth column.
+fn is_status(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "Compiling",
+        "Checking",
+        "Downloading",
+        "Downloaded",
+        "Documenting",
+        "Finished",
+        "Running",
+        "Blocking",
+        "Updating",
+        "Locking",
+        "Adding",
+        "Fresh",
+        "Building",
+        "Doc-tests",
+    ];
+    let bytes = text.as_bytes();
+    let ends = bytes.get(12) == Some(&b' ') && bytes[11].is_ascii_lowercase();
+    ends && WORDS.contains(&text[..12].trim_start())
+}
+
 /// `could not compile `tidepool-core` (lib test) due to 4 previous errors; 1 warning emitted`.
 fn count_target(rest: &str, line: &Line<'_>, report: &mut Report) {
     report.tally("cargo", &[("targets failed", 1)], line);

@@ -17,6 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     version: "Actions runner 2.320, GitLab Runner 17 (published logs)",
     triggers: &[
         "##[",
+        "section_start:",
+        "section_end:",
         "::error",
         "::warning",
         "ERROR: Job failed",
@@ -34,6 +36,8 @@ struct Ci {
     step: String,
     failed: Vec<String>,
     last: u64,
+    /// The sections around the open one of `GitLab`.
+    outer: Vec<Option<usize>>,
 }
 
 impl Reader for Ci {
@@ -44,6 +48,10 @@ impl Reader for Ci {
                 return Step::Pass;
             };
             return self.mark(mark, rest, line, report);
+        }
+        if text.starts_with("section_start:") || text.starts_with("section_end:") {
+            self.marks(line, report);
+            return Step::Take;
         }
         if self.script {
             return Step::Hold;
@@ -110,6 +118,29 @@ impl Ci {
                 Step::Take
             }
             _ => Step::Take,
+        }
+    }
+
+    /// `section_start:1717171717:step_script[collapsed=true]`, `section_end:…`, and what is shown after them.
+    fn marks(&mut self, line: &Line<'_>, report: &mut Report) {
+        self.script = false;
+        for word in line.text.split(' ') {
+            if let Some((_, name)) = word
+                .strip_prefix("section_start:")
+                .and_then(|rest| rest.split_once(':'))
+            {
+                let outer = report.section;
+                if self.outer.len() < crate::limits::PENDING {
+                    self.outer.push(outer);
+                }
+                let name = name.split_once('[').map_or(name, |(name, _)| name);
+                cut(name, 120).clone_into(&mut self.step);
+                report.enter(name, line.number);
+                report.nesting.open(outer, report.section);
+            } else if word.starts_with("section_end:") {
+                report.reach(line.number);
+                report.section = self.outer.pop().flatten();
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! Written from real runs of rustc 1.95 and clippy 0.1.95. A diagnostic ends at a blank line or at the next one; a
 //! name that cannot be found is one cause however many diagnostics miss it.
 
+use super::cargo;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
@@ -39,6 +40,10 @@ struct Open {
 
 impl Reader for Rustc {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if cargo::says(line) {
+            self.close(report);
+            return Step::Pass;
+        }
         if let Some(header) = header(line.text) {
             self.close(report);
             self.open = Some(Open::new(&header, line));

@@ -1,0 +1,186 @@
+//! How logs arrive: in UTF-16, in a runner's sections, cut off at either end, two runs in one.
+
+mod common;
+
+use common::{bytes, cascades, root_lines};
+use wisp_digest::{Digest, Options, Verdict, View};
+
+fn failed(log: &[u8]) -> Digest {
+    Digest::of(log, Options { exit: Some(1) })
+}
+
+/// The text as Windows PowerShell redirects it: UTF-16 with a mark and returns.
+fn redirected(text: &str) -> Vec<u8> {
+    let text = text.replace('\n', "\r\n");
+    let units = std::iter::once(0xFEFF).chain(text.encode_utf16());
+    units.flat_map(|unit: u16| unit.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_redirect_of_powershell_reads_as_what_was_printed() {
+    let plain = String::from_utf8(bytes("cases/24-make-j.log")).expect("the case is UTF-8");
+    let (wide, narrow) = (failed(&redirected(&plain)), failed(plain.as_bytes()));
+    assert_eq!(root_lines(&wide), [4, 24]);
+    assert_eq!(
+        (&wide.failures, &wide.warnings),
+        (&narrow.failures, &narrow.warnings)
+    );
+    assert_eq!((wide.lines, wide.bytes), (32, redirected(&plain).len() as u64));
+}
+
+#[test]
+fn could_not_compile_is_cargos_own_word_though_other_crates_go_on() {
+    let log = b"\
+   Compiling tern v0.1.0 (/srv/tern)
+error[E0425]: cannot find value `depth` in this scope
+ --> src/lib.rs:2:5
+  |
+2 |     depth
+  |     ^^^^^ not found in this scope
+   Compiling syn v2.0.90
+warning: unused variable: `x`
+ --> src/tide.rs:1:8
+  |
+1 | fn a(x: u8) {}
+  |      ^ help: if this is intentional, prefix it with an underscore: `_x`
+warning: `tern` (lib) generated 1 warning
+error: could not compile `tern` (lib) due to 1 previous error; 1 warning emitted
+   Compiling serde v1.0.219
+warning: build failed, waiting for other jobs to finish...
+error: could not compile `gull` (bin) due to 2 previous errors
+";
+    let digest = failed(log);
+    assert_eq!(root_lines(&digest), [2]);
+    assert_eq!(
+        digest.failures[0].explain.len(),
+        4,
+        "{:?}",
+        digest.failures[0].explain
+    );
+    assert_eq!(digest.unexplained.count, 0, "{:?}", digest.unexplained);
+    assert_eq!(digest.warnings.total, 1);
+    assert_eq!(cascades(&digest), [14, 16, 17]);
+    assert_eq!(digest.count("cargo", "targets failed"), Some(2));
+}
+
+const GITLAB: &[u8] = b"\x1b[0KRunning with gitlab-runner 17.4.0 (b92ee590)\x1b[0;m
+section_start:1717171700:prepare_executor\r\x1b[0K\x1b[0K\x1b[36;1mPreparing the \"docker\" executor\x1b[0;m
+Using docker image sha256:0a1b for rust:1.95 ...
+section_end:1717171710:prepare_executor\r\x1b[0Ksection_start:1717171710:step_script\r\x1b[0K\x1b[36;1mExecuting \"step_script\" stage of the job script\x1b[0;m
+\x1b[32;1m$ make\x1b[0;m
+section_start:1717171711:compile[collapsed=true]\r\x1b[0KCompile
+src/gauge.c:3:4: error: 'depth' undeclared (first use in this function)
+    3 |    depth++;
+      |    ^~~~~
+section_end:1717171720:compile\r\x1b[0K
+make: *** [Makefile:2: gauge.o] Error 1
+section_end:1717171721:step_script\r\x1b[0K
+section_start:1717171721:cleanup_file_variables\r\x1b[0K\x1b[36;1mCleaning up project directory and file based variables\x1b[0;m
+section_end:1717171722:cleanup_file_variables\r\x1b[0K
+\x1b[31;1mERROR: Job failed: exit code 2\x1b[0;m
+";
+
+#[test]
+fn gitlab_sections_are_sections_with_their_lines_and_ends() {
+    let digest = failed(GITLAB);
+    let sections: Vec<(&str, u64, u64, Verdict)> = digest
+        .sections
+        .iter()
+        .map(|section| {
+            (
+                section.name.as_str(),
+                section.lines.first,
+                section.lines.last,
+                section.verdict,
+            )
+        })
+        .collect();
+    assert_eq!(
+        sections,
+        [
+            ("prepare_executor", 2, 4, Verdict::Unknown),
+            ("step_script", 4, 12, Verdict::Failed),
+            ("compile", 6, 10, Verdict::Failed),
+            ("cleanup_file_variables", 13, 14, Verdict::Unknown),
+        ]
+    );
+    assert_eq!((root_lines(&digest), cascades(&digest)), (vec![7], vec![11, 15]));
+    assert_eq!(digest.unexplained.count, 0, "{:?}", digest.unexplained);
+    let failure = &digest.failures[0];
+    assert_eq!((failure.lines.last, failure.section), (9, Some(2)));
+}
+
+#[test]
+fn a_section_mark_ends_what_was_open() {
+    let log = b"section_start:1:build\r\x1b[0KBuild
+error[E0425]: cannot find value `depth` in this scope
+ --> src/lib.rs:2:5
+section_end:2:build\r\x1b[0K
+  next: 1 of 2
+";
+    let digest = failed(log);
+    assert_eq!(root_lines(&digest), [2]);
+    assert_eq!(
+        (digest.failures[0].lines.last, digest.failures[0].explain.len()),
+        (3, 1)
+    );
+}
+
+/// What a ring buffer or `tail -c` leaves: the log begins in the middle of a block.
+#[test]
+fn a_log_without_its_start_keeps_the_failures_that_are_whole() {
+    let log = b"ed value `x` in this scope
+ --> src/lib.rs:9:5
+  |
+9 |     x
+  |     ^ not found in this scope
+
+error[E0308]: mismatched types
+  --> src/tide.rs:4:12
+   |
+4  |     let a: u8 = \"b\";
+   |                 ^^^ expected `u8`, found `&str`
+
+error: could not compile `tern` (lib) due to 2 previous errors
+";
+    let digest = failed(log);
+    assert_eq!(root_lines(&digest), [7]);
+    assert_eq!(digest.failures[0].lines.last, 11);
+}
+
+/// What a timeout leaves: the log ends in the middle of a block.
+#[test]
+fn a_log_without_its_end_reports_the_block_it_breaks_off_in() {
+    let log = b"error[E0308]: mismatched types\n  --> src/tide.rs:4:12\n   |\n4  |     let a: u8 = \"b";
+    let digest = failed(log);
+    assert_eq!((digest.lines, root_lines(&digest)), (4, vec![1]));
+    assert_eq!(digest.failures[0].lines.last, 4);
+    let python =
+        b"Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    run()\n  File";
+    assert_ne!(failed(python).outcome.verdict, Verdict::Succeeded);
+}
+
+#[test]
+fn the_same_error_in_two_runs_of_one_log_is_told_once_with_both_places() {
+    let run = "src/gauge.c:3:4: error: 'depth' undeclared (first use in this function)\nmake: *** [Makefile:2: gauge.o] Error 1\n";
+    let digest = failed([run, run].concat().as_bytes());
+    assert_eq!(root_lines(&digest), [1]);
+    assert_eq!(digest.failures[0].copy_lines, [3]);
+    assert_eq!(cascades(&digest), [2, 4]);
+}
+
+/// A run that failed, was mended and went well: the last word counts, and the failure is still told.
+#[test]
+fn a_failed_run_before_a_good_one_is_still_told() {
+    let log = b"\
+error[E0425]: cannot find value `depth` in this scope
+ --> src/lib.rs:2:5
+
+error: could not compile `tern` (lib) due to 1 previous error
+   Compiling tern v0.1.0 (/srv/tern)
+    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.21s
+";
+    let digest = Digest::of(log, Options::default());
+    assert_eq!(root_lines(&digest), [1]);
+    assert!(digest.render(2_000, View::Notable).contains("L1"));
+}
