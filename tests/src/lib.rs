@@ -9,6 +9,10 @@
     reason = "tests start the binary, lay out its home, and fail"
 )]
 
+mod talk;
+
+pub use talk::{Talk, is_end, is_kind};
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -112,7 +112,7 @@ pub(crate) fn send(
     body: &[u8],
 ) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
     let has_host = headers.iter().any(|(n, _)| n.eq_ignore_ascii_case("host"));
     let mut head = format!(
         "{method} {path} HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n",
