@@ -342,3 +342,32 @@ fn a_chat_whose_pager_does_not_exist_says_so_and_goes_on() {
     terminal.send("/quit\r");
     assert_eq!(terminal.end().code(), Some(0));
 }
+
+#[test]
+fn a_reply_that_stops_in_the_middle_of_a_line_goes_on_there() {
+    let clock = ollama_sim::Clock::manual();
+    let reply = Reply::new()
+        .content("Half of the line, ")
+        .silence_ms(300_000)
+        .content("and the other half.");
+    let script = ollama_sim::Script::new().reply(reply);
+    let config = ollama_sim::Config::new(script).clock(clock.clone());
+    let server = ollama_sim::Server::start(config).unwrap();
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("Half of the line,");
+    // What is being done is said on the row below.
+    terminal.wait_for("\n");
+    terminal.wait_for("the model is silent");
+    assert!(clock.wait_for_sleepers(1, Duration::from_secs(20)));
+    clock.advance(Duration::from_mins(5));
+    // Up again, to the column behind the eighteen cells.
+    terminal.wait_for("\x1b[A\x1b[19Gand");
+    terminal.wait_for("the other half.");
+    terminal.wait_for("approve at moderate");
+    terminal.wait_for("> ");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}

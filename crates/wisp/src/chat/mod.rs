@@ -5,6 +5,7 @@ mod approve;
 mod editor;
 pub mod json;
 mod render;
+mod tail;
 mod working;
 
 use std::io::{self, BufRead, IsTerminal};
@@ -157,7 +158,7 @@ impl Chat {
                 .runtime
                 .block_on(async { tokio::time::timeout(TICK, self.events.recv()).await });
             match next {
-                Err(_) => self.renderer.working.draw(&mut self.renderer.err),
+                Err(_) => self.renderer.tick(),
                 Ok(None) => return Pause::End(crate::exit::FAILED),
                 Ok(Some(Event::Exit { code })) => {
                     self.renderer.settle();

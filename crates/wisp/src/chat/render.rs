@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
 use wisp_term::{Markdown, Printer, Role, safe, units, width};
 
+use super::tail::Tail;
 use super::working::Working;
 
 /// The most bytes of an output shown under its call.
@@ -20,7 +21,10 @@ pub struct Renderer {
     pub working: Working,
     reply: Option<Markdown>,
     thinking: Thinking,
-    mid_line: bool,
+    /// The line the reply stops in.
+    tail: Tail,
+    /// Whether the working line has the row below that line.
+    below: bool,
 }
 
 /// The model's thinking, folded: only that it happened, and how much.
@@ -39,7 +43,8 @@ impl Renderer {
             working,
             reply: None,
             thinking,
-            mid_line: false,
+            tail: Tail::default(),
+            below: false,
         }
     }
 
@@ -78,11 +83,11 @@ impl Renderer {
 
     /// More of the reply, through Markdown on a terminal and as it came into a pipe.
     fn delta(&mut self, text: &str) {
-        self.working.erase(&mut self.err);
+        self.clear();
         self.thinking_done();
         if !self.out.surface().terminal {
             let _ = self.out.text(text);
-            self.mid_line = !text.ends_with('\n');
+            self.tail.push(text);
             let _ = self.out.flush();
             return;
         }
@@ -91,13 +96,32 @@ impl Renderer {
             .reply
             .get_or_insert_with(|| Markdown::new(palette))
             .push(text);
-        self.mid_line = if drawn.is_empty() {
-            self.mid_line
-        } else {
-            !drawn.ends_with('\n')
-        };
+        self.tail.push(&drawn);
         let _ = self.out.text(&drawn);
         let _ = self.out.flush();
+    }
+
+    /// A second has passed: the working line is drawn afresh, below a reply that stopped in the middle of a line.
+    pub fn tick(&mut self) {
+        if !self.working.is_due(&self.err) {
+            return;
+        }
+        if self.out.surface().terminal && !self.tail.is_empty() && !self.below {
+            let _ = self.out.text("\n");
+            let _ = self.out.flush();
+            self.below = true;
+        }
+        self.working.draw(&mut self.err);
+    }
+
+    /// Takes the working line away and goes back to where the reply stopped.
+    fn clear(&mut self) {
+        self.working.erase(&mut self.err);
+        if std::mem::take(&mut self.below) {
+            let back = self.tail.back(self.out.width());
+            let _ = self.out.text(&back);
+            let _ = self.out.flush();
+        }
     }
 
     fn thinking_done(&mut self) {
@@ -112,17 +136,13 @@ impl Renderer {
 
     /// Ends an open reply line, so that what follows starts on a line of its own.
     pub fn settle(&mut self) {
-        self.working.erase(&mut self.err);
+        self.clear();
         if let Some(mut reply) = self.reply.take() {
             let rest = reply.finish();
-            self.mid_line = if rest.is_empty() {
-                self.mid_line
-            } else {
-                !rest.ends_with('\n')
-            };
+            self.tail.push(&rest);
             let _ = self.out.text(&rest);
         }
-        if std::mem::take(&mut self.mid_line) {
+        if !std::mem::take(&mut self.tail).is_empty() {
             let _ = self.out.text("\n");
         }
         let _ = self.out.flush();

@@ -63,14 +63,22 @@ impl Working {
         self.turn_began.get_or_insert_with(Instant::now);
     }
 
-    /// Draws the line afresh; nothing is drawn before a second has passed, so that quick work does not flicker.
+    /// Whether there is a line to draw: none before a second has passed, so that quick work does not flicker.
+    pub fn is_due(&self, err: &Printer) -> bool {
+        let late = self
+            .turn_began
+            .is_some_and(|began| began.elapsed().as_millis() >= 900);
+        err.surface().terminal && self.animated && late && self.doing.is_some()
+    }
+
+    /// Draws the line afresh, when there is one.
     pub fn draw(&mut self, err: &mut Printer) {
+        if !self.is_due(err) {
+            return;
+        }
         let (Some(doing), Some(began)) = (&self.doing, self.turn_began) else {
             return;
         };
-        if !err.surface().terminal || !self.animated || began.elapsed().as_millis() < 900 {
-            return;
-        }
         let line = line(doing, began.elapsed().as_secs());
         let line = width::truncate(&line, err.width().saturating_sub(1)).into_owned();
         let _ = err.text("\r\x1b[K");
