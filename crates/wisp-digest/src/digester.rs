@@ -228,7 +228,15 @@ impl Work {
 
     /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
     fn read(&mut self, number: u64, text: &str, place: &Place<'_>) {
-        let parts = prefix::split(text);
+        let mut parts = prefix::split(text);
+        let (marks, rest) = prefix::section_marks(parts.text);
+        if !marks.is_empty() {
+            self.mark(number, marks);
+            if rest.is_empty() {
+                return;
+            }
+            parts.text = rest;
+        }
         let line = Line {
             number,
             text: parts.text,
@@ -250,12 +258,17 @@ impl Work {
         }
     }
 
+    /// Shows a runner's section marks: no tool prints across the end of its section.
+    fn mark(&mut self, number: u64, marks: &str) {
+        let line = Line { number, text: marks };
+        let mut cues = Cues::new(self.triggers, marks.as_bytes(), 0..marks.len());
+        self.plain.interrupt(FORMATS, &mut cues, &mut self.report);
+        self.plain.line(FORMATS, &mut cues, &line, &mut self.report);
+    }
+
     /// Shows the line to its stream.
     fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: &mut Cues<'_>) -> bool {
-        if ["##[", "section_start:", "section_end:"]
-            .iter()
-            .any(|mark| line.text.starts_with(mark))
-        {
+        if line.text.starts_with("##[") {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
         match parts.label {

@@ -42,6 +42,21 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
     parts
 }
 
+/// `GitLab`'s section marks at the start of a cleaned line, and what follows them: a line of its own.
+pub(crate) fn section_marks(text: &str) -> (&str, &str) {
+    if !text.starts_with("section_") {
+        return ("", text);
+    }
+    let mut end = 0;
+    for word in text.split(' ') {
+        if !word.starts_with("section_start:") && !word.starts_with("section_end:") {
+            break;
+        }
+        end = (end + word.len() + 1).min(text.len());
+    }
+    (text[..end].trim_end(), &text[end..])
+}
+
 fn take_stamp(parts: &mut Parts<'_>) -> bool {
     if parts.stamp.is_some() {
         return false;
@@ -194,7 +209,7 @@ fn service(text: &str, bar: usize) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{section_marks, split};
 
     fn label(text: &str) -> Option<(&str, &str)> {
         let parts = split(text);
@@ -238,6 +253,21 @@ mod tests {
             "5 | code",
         ] {
             assert_eq!(label(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn section_marks_are_parted_from_the_line_they_stand_before() {
+        for (text, parts) in [
+            ("section_end:1:a", ("section_end:1:a", "")),
+            (
+                "section_end:1:a section_start:2:b[collapsed=true] $ make",
+                ("section_end:1:a section_start:2:b[collapsed=true]", "$ make"),
+            ),
+            ("the section_end:1:a", ("", "the section_end:1:a")),
+            ("", ("", "")),
+        ] {
+            assert_eq!(section_marks(text), parts);
         }
     }
 
