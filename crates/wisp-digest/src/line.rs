@@ -163,7 +163,7 @@ pub(crate) fn place_at_start(text: &str) -> Option<(Location, &str)> {
 pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
     let bytes = text.as_bytes();
     let from = drive_length(text);
-    let plain = from > 0 || matches!(bytes.first(), Some(b'/' | b'.'));
+    let plain = from > 0 || is_rooted(bytes);
     let mut colons = false;
     let mut at = from;
     for byte in bytes[..bytes.len().min(PATH)].iter().skip(from) {
@@ -240,12 +240,17 @@ fn paren_place<'a>(path: &str, after: &'a str) -> Option<(Location, &'a str)> {
     })
 }
 
+/// `/…` and `./…`, but not `// …`, with which comments begin.
+fn is_rooted(path: &[u8]) -> bool {
+    matches!(path, [b'/' | b'.', ..]) && !path.starts_with(b"//")
+}
+
 fn is_path(path: &str) -> bool {
     let bytes = path.as_bytes();
     if bytes.is_empty() || bytes.len() >= PATH {
         return false;
     }
-    let plain = matches!(bytes[0], b'/' | b'.') || drive_length(path) > 0;
+    let plain = drive_length(path) > 0 || is_rooted(bytes);
     (plain || !bytes.iter().any(|byte| ODD_IN_PATH[usize::from(*byte)])) && !path.contains("://")
 }
 

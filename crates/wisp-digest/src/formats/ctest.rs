@@ -48,7 +48,7 @@ struct Ctest {
 impl Reader for Ctest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let body = line.body();
-        if let Some((_, rest)) = body.split_once("Test #").filter(|(count, _)| count.contains('/')) {
+        if let Some((_, rest)) = body.split_once("Test #").filter(|(count, _)| is_count(count)) {
             return self.status(rest, line, report);
         }
         if body.starts_with("Start ") && line.indent() >= 4 {
@@ -206,6 +206,14 @@ impl Ctest {
             Step::Pass
         }
     }
+}
+
+/// The `1/6 ` before `Test #1`.
+fn is_count(text: &str) -> bool {
+    text.trim_end().split_once('/').is_some_and(|(at, of)| {
+        let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        number(at) && number(of)
+    })
 }
 
 fn count(report: &Report) -> u64 {

@@ -124,7 +124,9 @@ impl Docker {
     }
 
     fn end(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let Some((_, message)) = line.text.split_once("failed to solve: ") else {
+        let told = line.text.split_once("failed to solve: ");
+        let own = |start: &str| start.is_empty() || start.starts_with("ERROR: ") || start.ends_with(": ");
+        let Some((_, message)) = told.filter(|(start, _)| own(start)) else {
             return old_builder(line, report);
         };
         report.failed(line);
@@ -157,6 +159,14 @@ fn ended(text: &str) -> Option<(&str, &str)> {
     plain.then_some((command, code))
 }
 
+/// What stands before "dockerfile parse error".
+const PARSED: &[&str] = &[
+    "dockerfile parse error",
+    "failed to parse Dockerfile: ",
+    "Error response from daemon: ",
+    "ERROR: ",
+];
+
 /// `The command '/bin/sh -c …' returned a non-zero code: 2`.
 fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
     if line.text.contains("returned a non-zero code: ") {
@@ -175,7 +185,8 @@ fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
         }
         return Step::Take;
     }
-    if line.text.contains("dockerfile parse error") {
+    if line.text.contains("dockerfile parse error") && PARSED.iter().any(|start| line.text.starts_with(start))
+    {
         report.failed(line);
         report.fail(Finding::new(Kind::Configure, line.text, line));
         return Step::Take;

@@ -229,6 +229,9 @@ fn parse(text: &str) -> Option<(Option<Location>, Level, Option<&str>, &str)> {
         return Some((Some(found.location), found.level, found.code, found.message));
     }
     let (origin, rest) = text.split_once(" : ").or_else(|| text.split_once(": "))?;
+    if origin.contains('`') {
+        return None;
+    }
     let (level, code, message) = diag::coded(rest)?;
     let coded = code.is_some_and(|code| {
         ["CS", "MSB", "NU", "NETSDK", "LNK", "FS", "BC"]

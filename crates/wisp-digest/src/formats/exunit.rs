@@ -56,6 +56,10 @@ struct Open {
 
 impl Reader for Mix {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let idle = !self.elixir && self.open.is_none() && self.told.is_none();
+        if idle && !may_begin(line.body()) {
+            return Step::Pass;
+        }
         if let Some(step) = self.warned(line, report) {
             return step;
         }
@@ -92,6 +96,14 @@ fn header<'a>(line: &Line<'a>) -> Option<&'a str> {
         .iter()
         .any(|word| rest.starts_with(word))
         .then_some(rest)
+}
+
+/// Whether a line may be Elixir's before anything has shown that the stream is: others write `error: ` too.
+fn may_begin(body: &str) -> bool {
+    matches!(
+        body.as_bytes().first(),
+        Some(b'0'..=b'9' | b'=' | b'*' | b'C' | b'c')
+    )
 }
 
 impl Mix {

@@ -106,6 +106,12 @@ fn without_seconds(text: &str) -> &str {
     }
 }
 
+/// `gauge[311]: segfault at 18 ip …`.
+fn segfault(text: &str) -> bool {
+    text.split_once("]: segfault at ")
+        .is_some_and(|(name, _)| name.ends_with(|last: char| last.is_ascii_digit()))
+}
+
 impl Kernel {
     /// A line that begins an oops, a lockup or a panic. After the first, each is a consequence.
     fn crash(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
@@ -114,8 +120,8 @@ impl Kernel {
             || text.starts_with("general protection fault")
             || text.starts_with("Unable to handle kernel");
         let lockup = text.starts_with("watchdog: BUG: ")
-            || text.contains("blocked for more than")
-            || text.contains("hard LOCKUP");
+            || (text.starts_with("INFO: task ") && text.contains("blocked for more than"))
+            || (text.contains("hard LOCKUP") && text.contains("atchdog"));
         let panic = text.starts_with("Kernel panic - not syncing");
         if !(oops || lockup || panic) {
             return None;
@@ -168,7 +174,7 @@ impl Kernel {
             report.fail(Finding::new(Kind::Crash, text, line).of(name));
             return Step::Take;
         }
-        if text.contains(" segfault at ") || text.starts_with("traps: ") {
+        if segfault(text) || text.starts_with("traps: ") {
             report.fail(
                 Finding::new(Kind::Crash, text, line)
                     .known_as(format!("segfault {}", text.split('[').next().unwrap_or(text))),
@@ -180,7 +186,8 @@ impl Kernel {
 
     /// `foo.service: Main process exited, code=killed, status=9/KILL` and what systemd says after it.
     fn service(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let Some((unit, rest)) = text.split_once(": ") else {
+        let unit = |unit: &str| !unit.contains([' ', '`']);
+        let Some((unit, rest)) = text.split_once(": ").filter(|(name, _)| unit(name)) else {
             if text.starts_with("Failed to start ") {
                 report.cascade(line);
                 return Step::Take;

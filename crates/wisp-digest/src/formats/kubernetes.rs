@@ -106,6 +106,9 @@ impl Kubernetes {
 /// A line that states why something was not applied.
 fn refused(line: &Line<'_>) -> Option<Finding> {
     let text = line.text;
+    if !matches!(text.as_bytes().first(), Some(b'e' | b'E' | b'U' | b'T')) {
+        return None;
+    }
     let kubectl = text.strip_prefix("error: ").is_some_and(|rest| {
         KUBECTL.iter().any(|start| rest.starts_with(start))
             || rest.ends_with("exceeded its progress deadline")
@@ -169,7 +172,9 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
         report.succeeded(line);
         return Step::Take;
     }
-    if text.contains(" chart(s) linted, ") {
+    if text.starts_with(|first: char| first.is_ascii_digit() || first == 'E')
+        && text.contains(" chart(s) linted, ")
+    {
         if text.contains(", 0 chart(s) failed") {
             report.succeeded(line);
         } else {

@@ -39,6 +39,25 @@ pub(crate) const FORMAT: Format = Format {
     reader: || Box::<Linker>::default(),
 };
 
+/// How linkers say that a name has two definitions; the name follows.
+const DUPLICATE: &[&str] = &[
+    "multiple definition of `",
+    "multiple definition of '",
+    "multiple definition of ‘",
+    "duplicate symbol: ",
+    "duplicate symbol '",
+    "duplicate symbol _",
+];
+
+/// How they say that a library or a file is not there; its name follows.
+const MISSING: &[&str] = &[
+    "cannot find -l",
+    "ld: cannot find /",
+    "ld: cannot find ",
+    "library not found for -l",
+    "ld: library '",
+];
+
 #[derive(Debug, Default)]
 struct Linker {
     references: u64,
@@ -53,7 +72,7 @@ impl Reader for Linker {
             self.reference(symbol, line, report);
             return Step::Take;
         }
-        if text.contains("multiple definition of") || text.contains("duplicate symbol") {
+        if DUPLICATE.iter().any(|mark| names(text, mark)) {
             duplicate(line, report);
             return Step::Take;
         }
@@ -67,11 +86,7 @@ impl Reader for Linker {
         if text.contains("ld: NOTE: ") {
             return Step::Take;
         }
-        if text.contains("cannot find -l")
-            || text.contains("ld: cannot find ")
-            || text.contains("library not found for -l")
-            || text.contains("ld: library '")
-        {
+        if MISSING.iter().any(|mark| names(text, mark)) {
             report.fail(Finding::new(Kind::Link, text, line).because(crate::diag::missing_name(text)));
             return Step::Take;
         }
@@ -176,10 +191,22 @@ fn undefined(text: &str) -> Option<&str> {
         "unresolved external symbol ",
     ] {
         if let Some((_, rest)) = text.split_once(mark) {
-            return Some(symbol(rest));
+            return Some(symbol(rest)).filter(|symbol| is_symbol(symbol));
         }
     }
     None
+}
+
+/// A name, and not the end of a quotation of the linker's words.
+fn is_symbol(text: &str) -> bool {
+    text.starts_with(|first: char| {
+        first.is_ascii_alphanumeric() || matches!(first, '_' | '.' | '$' | '~' | '?')
+    })
+}
+
+/// Whether the text after the mark names something.
+fn names(text: &str, mark: &str) -> bool {
+    text.split_once(mark).is_some_and(|(_, rest)| is_symbol(rest))
 }
 
 fn symbol(rest: &str) -> &str {

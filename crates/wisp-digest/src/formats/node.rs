@@ -116,6 +116,9 @@ fn is_statement(text: &str) -> bool {
     if text.starts_with("error: ") {
         return true;
     }
+    if !text.starts_with(|first: char| first.is_ascii_uppercase()) {
+        return false;
+    }
     let text = text.strip_prefix("Uncaught ").unwrap_or(text);
     let name = text.split([':', ' ', '[']).next().unwrap_or("");
     text.starts_with(|first: char| first.is_ascii_uppercase())

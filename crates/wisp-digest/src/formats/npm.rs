@@ -190,7 +190,9 @@ fn is_side(text: &str) -> bool {
 fn turbo(body: &str) -> bool {
     (body.contains(": command (") && body.contains(" exited ("))
         || body.starts_with("ERROR  run failed: command")
-        || body.starts_with("Failed:    ")
+        || body
+            .strip_prefix("Failed:    ")
+            .is_some_and(|tasks| tasks.contains('#') && !tasks.contains(['=', '(']))
 }
 
 /// pnpm's and yarn's own lines.

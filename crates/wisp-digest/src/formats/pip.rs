@@ -124,7 +124,8 @@ impl Pip {
             .triggers
             .iter()
             .any(|start| start.starts_with("ERROR: ") && body.starts_with(start));
-        let resolver = body.contains("No solution found when resolving")
+        let told = title.strip_prefix("error: ").unwrap_or(title);
+        let resolver = told.starts_with("No solution found when resolving")
             || body.ends_with("version solving failed.")
             || body.starts_with("Incompatible constraints in requirements");
         if !(pip || resolver) {

@@ -110,7 +110,8 @@ impl Reader for Python {
         if self.headless(line) {
             return Step::Hold;
         }
-        if line.text.contains(": can't open file '") {
+        let missing = line.text.split_once(": can't open file '");
+        if missing.is_some_and(|(name, rest)| !name.contains([' ', '"']) && rest.contains("[Errno ")) {
             report.fail(Finding::new(Kind::Tool, line.text, line));
             return Step::Take;
         }

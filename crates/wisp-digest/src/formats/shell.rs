@@ -65,7 +65,8 @@ impl Reader for Shell {
                 return Step::Take;
             }
         }
-        if line.text.starts_with("WARNING: ") {
+        // apt says so where there is no terminal, and goes on.
+        if line.text.starts_with("WARNING: ") || line.text.starts_with("E: Can not write log ") {
             report.warn("general", None, line);
             return Step::Take;
         }
@@ -200,7 +201,8 @@ fn death(text: &str) -> bool {
         return true;
     }
     // bash: `./run.sh: line 3:  4312 Killed                  ./server --port 80`
-    let Some((_, rest)) = text.split_once(": line ") else {
+    let named = |name: &str| !name.contains([' ', '`', '"']);
+    let Some((_, rest)) = text.split_once(": line ").filter(|(name, _)| named(name)) else {
         return false;
     };
     let Some((_, rest)) = leading_number(rest) else {
