@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-BIN = os.path.join("target", "release")
+BIN = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release")
 WISP = os.path.abspath(os.path.join(BIN, "wisp"))
 SIM = os.path.abspath(os.path.join(BIN, "ollama-sim"))
 
@@ -90,17 +90,74 @@ def gibibyte():
         print(f"largest process of all of these: {before / 1024:.0f} MiB (wisp's bar is 48 MiB)")
 
 
+def filled(line, size=16 << 20):
+    """So many bytes of numbered lines."""
+    text, length, number = [], 0, 0
+    while length < size:
+        number += 1
+        text.append(line(number))
+        length += len(text[-1])
+    return "".join(text).encode()
+
+
+WARNINGS = "   Compiling tern-{0} v1.{0}.0\nwarning: unused variable: `x{0}`\n --> src/tern_{0}.rs:{0}:9\n"
+RUSTC = "error[E0425]: cannot find value `x{0}` in this scope\n --> src/tern_{0}.rs:{0}:9\n  |\n{0} |     x{0}\n\n"
+GCC = "src/gauge_{0}.c:{0}:10: {1}: {2} [-Wunused-variable]\n"
+OPENINGS = ["error[E0432]: x", "test a ... ", "---- a stdout ----", "CMake Error at a:1 (x):", "[ RUN      ] A.B",
+            "=== RUN   A", "panic: x", "=== FAILURES ===", "___ a ___", "  \u25cf a", " FAIL  a", "Failures:", "  1) a",
+            "Traceback (most recent call last):", "\tat a.B.c(D.java:1)", "BUG: x", "==1==ERROR: AddressSanitizer: x",
+            "npm error code E1", "diff --git a/a b/a", "@@ -1,9 +1,9 @@", "##[group]Run x", "section_start:1:x",
+            "TAP version 13", "<testcase name=\"a\">", "* What went wrong:", "Test Case 'A.b' started at x",
+            "\u2502 Error: x", "a.ts(1,2): error TS1: x", "a.c:1:2: error: x", "(((((((((((((((((((("]
+
+
+def build_line(number):
+    """A build in which one line of a hundred is a warning and one of a thousand an error."""
+    if number % 1000 == 7:
+        return GCC.format(number, "error", "expected ';'")
+    if number % 100 == 3:
+        return GCC.format(number, "warning", "unused variable 'depth'")
+    return f"  CC      build/objects/subsystem/{number}/gauge_{number}.o -O2 -g -fPIC -Iinclude/tide\n"
+
+
+def opening(number):
+    return OPENINGS[number * 7 % len(OPENINGS)] + "\n"
+
+
+LOGS = [
+    ("full of warnings (cargo)", lambda: filled(WARNINGS.format)),
+    ("full of warnings (gcc)", lambda: filled(lambda n: GCC.format(n, "warning", f"unused variable 'depth_{n}'"))),
+    ("nothing but errors (rustc)", lambda: filled(RUSTC.format)),
+    ("nothing but errors (gcc)", lambda: filled(lambda n: GCC.format(n, "error", f"'depth_{n}' undeclared"))),
+    ("a build, 1 line of 100 a warning", lambda: filled(build_line)),
+    ("no match", lambda: filled(lambda n: f"[{n}/90000] Copying resources/images/tile_{n}.png to the bundle\n")),
+    ("one line", lambda: b"x" * (16 << 20)),
+    ("2 million short lines", lambda: b"abcdefg\n" * (2 << 20)),
+    ("beginnings of every format, no endings", lambda: filled(opening)),
+    ("the same, 4 MiB", lambda: filled(opening, 4 << 20)),
+]
+
+
+def peak(command):
+    """KiB of memory a command held at most."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(child.pid, 0)
+    child.returncode = 0
+    return usage.ru_maxrss
+
+
 def digest():
-    with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
-        line = "   Compiling tern-{0} v1.{0}.0\nwarning: unused variable: `x{0}`\n --> src/tern_{0}.rs:{0}:9\n"
-        size = number = 0
-        while size < 16 << 20:
-            number += 1
-            size += log.write(line.format(number))
-        log.flush()
-        grep = f"grep -cE 'error|warning' {log.name} | cat"
-        row("digest of a 16 MiB build log", lambda: timed([WISP, "summarise", log.name]),
-            lambda: timed(["sh", "-c", grep]), "grep -cE 'error|warning'")
+    largest = {}
+    for what, make in LOGS:
+        with tempfile.NamedTemporaryFile("wb", suffix=".log") as log:
+            log.write(make())
+            log.flush()
+            ours = [WISP, "summarise", log.name]
+            grep = f"grep -cE 'error|warning' {log.name} | cat"
+            row(f"digest of 16 MiB: {what}", lambda: timed(ours), lambda: timed(["sh", "-c", grep]),
+                "grep -cE 'error|warning'", 9)
+            largest[what] = peak(ours) / 1024
+    print("peak memory, MiB: " + ", ".join(f"{what} {size:.1f}" for what, size in largest.items()))
 
 
 ROWS = {"start": start, "gibibyte": gibibyte, "digest": digest}

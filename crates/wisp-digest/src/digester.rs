@@ -317,3 +317,70 @@ impl Work {
         self.report.section = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Digester, Options};
+    use crate::limits;
+
+    /// Beginnings of blocks in many formats, none of which ends.
+    const OPENINGS: &[&str] = &[
+        "error[E0432]: x",
+        "test a ... ",
+        "---- a stdout ----",
+        "CMake Error at a:1 (x):",
+        "[ RUN      ] A.B",
+        "=== RUN   A",
+        "panic: x",
+        "=== FAILURES ===",
+        "___ a ___",
+        "  ● a",
+        " FAIL  a",
+        "Failures:",
+        "  1) a",
+        "Traceback (most recent call last):",
+        "\tat a.B.c(D.java:1)",
+        "npm error code E1",
+        "diff --git a/a b/a",
+        "##[group]Run x",
+        "section_start:1:x",
+        "<testcase name=\"a\">",
+        "a.ts(1,2): error TS1: x",
+        "a.c:1:2: error: 'x' undeclared",
+        "warning: unused variable: `x`",
+        "[job] error: x",
+    ];
+
+    /// What so many numbered lines made the readers do, and what is remembered after them.
+    fn work(lines: usize) -> (u64, usize) {
+        let mut digester = Digester::new(Options::default());
+        for at in 0..lines {
+            digester.push(format!("{} {at}\n", OPENINGS[at * 7 % OPENINGS.len()]).as_bytes());
+        }
+        let report = &digester.work.report;
+        let kept = report.failures.len() + report.orphans.len() + report.sections.len() + report.notes.len();
+        (report.shown, kept)
+    }
+
+    #[test]
+    fn beginnings_without_ends_make_work_in_proportion_and_are_kept_within_bounds() {
+        let (few, kept_few) = work(6_000);
+        let (many, kept) = work(24_000);
+        assert!(
+            many >= few * 3 && many <= few * 5,
+            "{few} bytes shown, then {many}"
+        );
+        let bound = limits::FAILURES + limits::LISTED + limits::SECTIONS + limits::NOTES;
+        assert!(kept_few <= bound && kept <= bound, "{kept_few} kept, then {kept}");
+        assert!(kept <= kept_few * 2, "{kept_few} kept, then {kept}");
+    }
+
+    #[test]
+    fn a_log_without_a_trigger_is_shown_to_nobody() {
+        let mut digester = Digester::new(Options::default());
+        for at in 0..10_000 {
+            digester.push(format!("copied tile_{at}.png\n").as_bytes());
+        }
+        assert_eq!((digester.work.report.shown, digester.lines), (0, 10_000));
+    }
+}

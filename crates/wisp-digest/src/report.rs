@@ -55,6 +55,8 @@ pub(crate) struct Report {
     pub orphans: Vec<Orphan>,
     /// Lines that look like failures and that no reader accounted for.
     pub unknowns: Unknowns,
+    /// Bytes of lines that readers were shown, as often as they were: the work that a log makes.
+    pub shown: u64,
     seen: ByHash<Option<usize>>,
     causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.

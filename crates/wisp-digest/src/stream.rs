@@ -139,6 +139,7 @@ impl Stream {
         let format = &formats[at];
         let reader = self.readers[at].get_or_insert_with(format.reader);
         report.format = format.name;
+        report.shown += line.text.len() as u64;
         let step = reader.line(line, report);
         self.settle(at, step, report)
     }
