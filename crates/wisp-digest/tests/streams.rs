@@ -183,3 +183,30 @@ error: could not compile `tern` (lib) due to 1 previous error
     assert_eq!(root_lines(&digest), [1]);
     assert!(digest.render(2_000, View::Notable).contains("L1"));
 }
+
+#[test]
+fn a_margin_of_an_exception_group_is_told_from_other_marks() {
+    let log = "  + Exception Group Traceback (most recent call last):\n  ● errors › counts twice\n  |\n  é\n";
+    for end in 0..=log.len() {
+        assert_eq!(wisp_digest::check(&log.as_bytes()[..end]), Ok(()), "{end}");
+    }
+}
+
+#[test]
+fn nodes_tap_says_both_sides_of_an_assertion() {
+    let log = b"TAP version 13
+not ok 1 - adds
+  ---
+  location: '/srv/a.test.js:2:1'
+  error: |-
+    Expected values to be strictly equal:
+    
+    2 !== 3
+    
+  code: 'ERR_ASSERTION'
+  ...
+1..1
+";
+    let title = &failed(log).failures[0].title;
+    assert_eq!(title, "adds: Expected values to be strictly equal: 2 !== 3");
+}

@@ -177,10 +177,12 @@ impl Chain {
         if body.starts_with("+-") || body.starts_with("+ Exception Group") {
             return Some(Step::Hold);
         }
-        let (margin, inside) = body.split_at(body.len().min(2));
-        if margin.trim_end() != "|" {
-            return None;
-        }
+        let inside = body.strip_prefix('|')?;
+        let inside = match inside.strip_prefix([' ', '\t']) {
+            Some(inside) => inside,
+            None if inside.is_empty() => inside,
+            None => return None,
+        };
         if !inside.starts_with("Traceback (most") {
             self.in_frames(&Line {
                 number: line.number,

@@ -36,12 +36,21 @@ struct Tap {
     failed_at: Option<usize>,
 }
 
+/// What has been read of a failed point's message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Message {
+    Missing,
+    /// It ends in a colon: its two sides stand on a line below it.
+    Announced,
+    Said,
+}
+
 #[derive(Debug)]
 struct Open {
     finding: Finding,
     indent: usize,
     yaml: bool,
-    message: bool,
+    message: Message,
     block: bool,
 }
 
@@ -128,7 +137,7 @@ impl Tap {
             finding,
             indent,
             yaml: false,
-            message: false,
+            message: Message::Missing,
             block: false,
         });
     }
@@ -209,6 +218,12 @@ impl Open {
 
     /// The message: after its key, or on the line after `error: |-`.
     fn said(&mut self, body: &str) {
+        if self.message == Message::Announced && !body.is_empty() {
+            self.message = Message::Said;
+            if body.contains(" !== ") || body.contains(" === ") {
+                self.finding.retitle(&format!("{} {body}", self.finding.title));
+            }
+        }
         let said = ["error: ", "message: "]
             .iter()
             .find_map(|key| body.strip_prefix(key))
@@ -220,8 +235,12 @@ impl Open {
         };
         match said {
             Some("|-" | "|" | ">-") => self.block = true,
-            Some(said) if !self.message => {
-                self.message = true;
+            Some(said) if self.message == Message::Missing => {
+                self.message = if said.ends_with(':') {
+                    Message::Announced
+                } else {
+                    Message::Said
+                };
                 let name = self.finding.subject.clone().unwrap_or_default();
                 self.finding.retitle(&format!("{name}: {said}"));
             }
