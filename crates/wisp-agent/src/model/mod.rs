@@ -91,6 +91,8 @@ pub struct Model {
     pub agreed: bool,
     /// How often it had to be loaded.
     pub reloads: Reloads,
+    /// How many of its replies wrote their calls as text.
+    pub written_calls: u64,
     /// The SHA-256 of its file, when the server lists it.
     digest: Option<String>,
     preferences: Preferences,
@@ -117,6 +119,7 @@ impl Model {
             heard: if found.warm { Heard::Loaded } else { Heard::Nothing },
             agreed: false,
             reloads: Reloads::default(),
+            written_calls: 0,
             digest: found.digest,
             preferences,
         };

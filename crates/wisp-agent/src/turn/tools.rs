@@ -11,7 +11,7 @@ use super::{Progress, Step, Turn, TurnError};
 use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
-use crate::protocol::Event;
+use crate::protocol::{Event, NoteLevel};
 
 impl Conversation {
     pub(super) async fn run_calls(
@@ -22,6 +22,7 @@ impl Conversation {
         progress: &mut Progress,
     ) -> Result<Step, TurnError> {
         let how = if arrived.recovered {
+            self.mark_as_writing_calls();
             How::Recovered
         } else {
             How::Whole
@@ -49,6 +50,16 @@ impl Conversation {
         } else {
             Step::Called
         })
+    }
+
+    /// Marks the model as one that writes its calls as text, and says so the first time.
+    fn mark_as_writing_calls(&mut self) {
+        self.model.written_calls += 1;
+        if self.model.written_calls == 1 {
+            let name = &self.model.name;
+            let text = format!("{name} wrote its tool call as text; it is read, and judged like any other");
+            self.events.note(NoteLevel::Info, text);
+        }
     }
 
     /// The last look at a batch before it is recorded, which is what every request replays: in normal use nothing

@@ -62,13 +62,27 @@ async fn a_call_written_as_text_is_recovered_and_marked() {
         .reply(Reply::text(
             "{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.txt\"}}",
         ))
-        .when([Match::ToolResultContains("seven".into())], Reply::text("Seven."));
+        .when([Match::ToolResultContains("seven".into())], Reply::text("Seven."))
+        .reply(Reply::text(
+            "{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.txt\"}}",
+        ))
+        .when(
+            [Match::ToolResultContains("seven".into())],
+            Reply::text(" Still."),
+        );
     let stage = stage(script);
     stage.write("a.txt", "seven\n");
     let mut chat = stage.chat().await;
     assert_eq!(chat.say("what is in a.txt?").await.outcome, TurnOutcome::Ok);
     assert_eq!(chat.reply(), "Seven.", "the call's text is never shown");
+    assert_eq!(chat.say("and now?").await.outcome, TurnOutcome::Ok);
     stage.server.finish().unwrap();
+    let said = chat.notes(NoteLevel::Info);
+    assert_eq!(
+        said.matches("sim wrote its tool call as text").count(),
+        1,
+        "{said}"
+    );
     let responses = stage.audited("response");
     assert_eq!(responses[0]["details"]["recovered"], true);
     assert!(responses[1]["details"].get("recovered").is_none());
