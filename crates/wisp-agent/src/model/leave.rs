@@ -1,5 +1,5 @@
 //! Taking back the leave to send conversations to where a model runs. It is given where it is asked for
-//! ([`crate::engine`]), in a conversation; it is taken back here, from a chat or from the command line.
+//! by the engine, in a conversation; it is taken back here, from a chat or from the command line.
 
 use serde_json::json;
 use wisp_audit::{AuditError, AuditLog, Event, Kind};
