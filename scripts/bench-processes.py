@@ -8,6 +8,7 @@ machine whose speed drifts does not decide.
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -160,7 +161,45 @@ def digest():
     print("peak memory, MiB: " + ", ".join(f"{what} {size:.1f}" for what, size in largest.items()))
 
 
-ROWS = {"start": start, "gibibyte": gibibyte, "digest": digest}
+def log_of_16_mib(file):
+    """A build log of 16 MiB in which every thousandth line is an error."""
+    size = number = 0
+    while size < 16 << 20:
+        number += 1
+        word = "error[E0308]: mismatched types in" if number % 1000 == 0 else "   Compiling"
+        size += file.write(f"{word} tern-{number} v1.{number}.0 (/home/ada/tern/crates/{number})\n")
+    file.flush()
+
+
+def filter_stored():
+    """`wisp show ID --matching PATTERN` beside ripgrep, or grep where there is none, over the same bytes."""
+    pattern = "error.*E0308"
+    with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+        log_of_16_mib(log)
+        with Scripted(f"cat {log.name}") as server:
+            env = server.environment()
+            os.mkdir(env["WISP_HOME"], 0o700)
+            with open(env["WISP_HOME"] + "/config.json", "w") as config:
+                json.dump({"context": {"outputCeiling": 32 << 20}}, config)
+            timed([WISP, "--model", "sim", "--yes", "go"], env)
+            kept = json.loads(subprocess.check_output([WISP, "outputs", "--json"], env=env))[0]
+            show = [WISP, "show", kept["id"], "--matching", pattern]
+            search = ["rg", "-n", "-i", pattern, log.name]
+            if not shutil.which("rg"):
+                print("ripgrep (rg) is not installed: compared with grep instead", file=sys.stderr)
+                search = ["grep", "-nEi", pattern, log.name]
+            row("filter 16 MiB by a regex", lambda: timed(show, env), lambda: timed(search), " ".join(search[:-1]), 20)
+
+
+def page():
+    """A 64 KiB page in the middle of 16 MiB: no process to compare with, but a bar of 1 ms and two reads."""
+    with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+        log_of_16_mib(log)
+        said = subprocess.check_output([os.path.join(BIN, "examples", "speed"), log.name, "E0308", "pages"], text=True)
+        print(said.strip(), flush=True)
+
+
+ROWS = {"start": start, "filter": filter_stored, "page": page, "gibibyte": gibibyte, "digest": digest}
 
 if __name__ == "__main__":
     print("| what | wisp | beside | ratio |\n| --- | --- | --- | --- |")

@@ -1,4 +1,5 @@
-//! Times filter, pages and fitting over a file, for the benchmark script: `speed FILE PATTERN`.
+//! Times filter, pages and fitting over a file, for the benchmark script: `speed FILE PATTERN`; with a third word
+//! `pages` every page of it, and counts its reads.
 
 #![allow(
     clippy::print_stdout,
@@ -6,7 +7,9 @@
     reason = "a measuring program prints and may stop"
 )]
 
+use std::cell::Cell;
 use std::fs::File;
+use std::io;
 use std::time::Instant;
 
 use wisp_output::content::{Content, FileContent};
@@ -20,6 +23,9 @@ fn main() {
     let file = File::open(&path).unwrap();
     let bytes = file.metadata().unwrap().len();
     let content = FileContent::new(file, bytes);
+    if arguments.next().is_some() {
+        return pages(content);
+    }
 
     let started = Instant::now();
     let matcher = Matcher::new(&pattern).unwrap();
@@ -65,5 +71,54 @@ fn main() {
         "keep and fit: {} bytes shown in {:?}",
         shown.text.len(),
         started.elapsed()
+    );
+}
+
+/// A file that counts how often it is read.
+struct Counted {
+    file: FileContent,
+    reads: Cell<usize>,
+}
+
+impl Content for Counted {
+    fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reads.set(self.reads.get() + 1);
+        self.file.read_at(offset, buffer)
+    }
+
+    fn readable_to(&self, offset: u64) -> u64 {
+        self.file.readable_to(offset)
+    }
+
+    fn readable_from(&self, offset: u64) -> u64 {
+        self.file.readable_from(offset)
+    }
+}
+
+/// Every page by itself, in an order that follows none: the median time, the longest, and the most reads one took.
+fn pages(file: FileContent) {
+    let pages = Pages::new(Counted {
+        file,
+        reads: Cell::new(0),
+    });
+    let (mut times, mut reads) = (Vec::new(), 0);
+    for at in 0..pages.count() {
+        let number = at * 97 % pages.count();
+        pages.content().reads.set(0);
+        let started = Instant::now();
+        let page = pages.page(number).unwrap().unwrap();
+        times.push(started.elapsed());
+        assert!(!page.bytes.is_empty());
+        reads = reads.max(pages.content().reads.get());
+    }
+    times.sort();
+    let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "a 64 KiB page of {}: median {median:.0?}, longest {longest:.0?}, at most {reads} reads",
+        times.len()
     );
 }

@@ -18,6 +18,7 @@ pub mod clipboard;
 pub mod diff;
 mod inline;
 pub mod markdown;
+pub mod notifier;
 pub mod pager;
 pub mod palette;
 pub mod printer;
@@ -30,6 +31,7 @@ pub mod units;
 pub mod width;
 
 pub use markdown::Markdown;
+pub use notifier::Notifier;
 pub use pager::PagerCommand;
 pub use palette::{ColourChoice, Palette};
 pub use printer::{Printer, Surface};

@@ -18,7 +18,7 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use wisp_agent::Handle;
 use wisp_agent::protocol::{Approval, Choice, Command, Decision, Event, View, ViewKind};
-use wisp_term::{Role, safe};
+use wisp_term::{Notifier, Role, safe};
 
 use crate::pager::{self, Shown};
 use crate::screen::Screen;
@@ -54,7 +54,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
         interactive,
     };
     let effects = if interactive {
-        vec!["approve".to_owned(), "choose".to_owned()]
+        ["approve", "choose", "notify"].map(str::to_owned).to_vec()
     } else {
         Vec::new()
     };
@@ -180,6 +180,7 @@ impl Chat {
             Event::Approval(approval) => self.approve(approval),
             Event::Choice(choice) => self.choose(choice),
             Event::View(view) => self.view(view),
+            Event::Notify { title, body } => self.notify(title, body),
             event => self.renderer.draw(event),
         }
     }
@@ -197,7 +198,18 @@ impl Chat {
         });
     }
 
-    /// A numbered list; a number or a value chooses, Enter leaves it.
+    /// Tells the person through the terminal, and in a line of the chat where the terminal has but a bell.
+    fn notify(&mut self, title: &str, body: &str) {
+        self.renderer.settle();
+        let err = &mut self.renderer.err;
+        if err.surface().terminal {
+            let _ = err.bytes(Notifier::of(&self.env).sequence(title, body).as_bytes());
+        }
+        let _ = err.painted_line(Role::Prompt, &safe::safe(&format!("{title}: {body}")));
+        let _ = err.flush();
+    }
+
+    /// A numbered list; a number or a value chooses, Enter leaves it, Ctrl-C leaves it and stops the turn.
     fn choose(&mut self, choice: &Choice) {
         self.renderer.settle();
         let err = &mut self.renderer.err;
@@ -211,9 +223,17 @@ impl Chat {
             let line = format!("{mark}{:>2}  {}  {}", at + 1, option.label, option.detail);
             let _ = err.line(safe::safe(&line).trim_end());
         }
-        let _ = err.painted_line(Role::Quiet, "a number chooses, Enter leaves it");
+        let _ = err.painted_line(Role::Quiet, ways(choice));
         let _ = err.flush();
-        let line = self.line().unwrap_or_default();
+        let line = match self.editor.as_mut().map(LineEditor::ask) {
+            Some(Asked::Line(line)) => line,
+            Some(Asked::Cleared) => {
+                self.send(Command::Interrupt);
+                String::new()
+            }
+            Some(Asked::End) => String::new(),
+            None => read_line(self.interactive, &mut self.renderer).unwrap_or_default(),
+        };
         let value = chosen(choice, line.trim());
         self.send(Command::Choose {
             id: choice.id.clone(),
@@ -284,8 +304,18 @@ fn read_line(interactive: bool, renderer: &mut Renderer) -> Option<String> {
     }
 }
 
+/// How a choice is answered.
+fn ways(choice: &Choice) -> &'static str {
+    match (choice.options.is_empty(), choice.accepts_text) {
+        (true, _) => "type the answer; Enter alone leaves it",
+        (false, true) => "a number chooses, other words are the answer, Enter leaves it",
+        (false, false) => "a number chooses, Enter leaves it",
+    }
+}
+
 fn chosen(choice: &Choice, line: &str) -> Option<String> {
-    if line.is_empty() || line.starts_with('/') {
+    // A path is an answer where words are; elsewhere it is a command typed too late.
+    if line.is_empty() || line.starts_with('/') && !choice.accepts_text {
         return None;
     }
     let by_number = line
@@ -319,5 +349,16 @@ mod tests {
         assert_eq!(chosen(&choice, "0"), None);
         assert_eq!(chosen(&choice, "c"), None);
         assert_eq!(chosen(&choice, ""), None);
+        assert_eq!(
+            (ways(&choice), chosen(&choice, "/a")),
+            ("a number chooses, Enter leaves it", None)
+        );
+        let free = Choice {
+            accepts_text: true,
+            ..Choice::default()
+        };
+        assert_eq!(ways(&free), "type the answer; Enter alone leaves it");
+        assert_eq!(chosen(&free, "/usr/local"), Some("/usr/local".into()));
+        assert_eq!(chosen(&free, "2"), Some("2".into()));
     }
 }
