@@ -172,6 +172,20 @@ async fn the_models_are_listed_switched_hidden_and_completed() {
             .contains("disabled other")
     );
     assert!(chat.slash("/model other").await.contains("is disabled"));
+    for (line, offered) in [("/model o", None), ("/models enable o", Some("other:latest"))] {
+        let (text, cursor) = (line.to_owned(), line.len());
+        chat.send(Command::Complete {
+            id: "c2".into(),
+            text,
+            cursor,
+        });
+        let found = chat.until(|e| matches!(e, Event::Completions { .. })).await;
+        let wanted: Vec<String> = offered.into_iter().map(str::to_owned).collect();
+        assert!(
+            matches!(&found, Event::Completions { candidates, .. } if *candidates == wanted),
+            "{line}: {found:?}"
+        );
+    }
     assert!(chat.slash("/models disable sim").await.contains("disabled sim") || chat.events.len() > 1);
     assert!(chat.slash("/models enable other").await.contains("enabled other"));
     let switched = chat.slash("/model other").await;
