@@ -131,6 +131,20 @@ fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn lines_typed_ahead_are_each_run() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("!echo $((20 + 1))\r!echo $((20 + 2))\r!echo $((20 + 3))\r");
+    for said in ["  21", "  22", "  23"] {
+        terminal.wait_for(said);
+    }
+    terminal.wait_for("> ");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
 fn sigterm_and_sighup_at_the_prompt_put_the_terminal_back() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
         let wisp = Wisp::new();
