@@ -97,24 +97,30 @@ fn call(tool: &str, arguments: &Value) -> String {
     format!("<tool_call>{{\"name\": \"{tool}\", \"arguments\": {arguments}}}</tool_call>")
 }
 
+/// A model that said none of the calls it was told to say: nothing can be told of wisp from that.
+#[derive(Debug)]
+struct Astray(String);
+
 /// Asks for the first of these calls that comes as it was meant, and returns its turn's events. The same words twice
 /// would be answered alike twice, so each try has its own.
-fn turn_with(talk: &mut Talk, tool: &str, tries: &[Value]) -> Vec<Value> {
+fn turn_with(talk: &mut Talk, tool: &str, tries: &[Value]) -> Result<Vec<Value>, Astray> {
     let mut came = Vec::new();
     for arguments in tries {
         let events = talk.turn_within(RAMBLING, &call(tool, arguments));
         let called = |e: &&Value| is_kind(e, "tool.call");
         let meant = |e: &Value| e["details"]["tool"] == tool && e["details"]["arguments"] == *arguments;
         if events.iter().filter(called).any(meant) {
-            return events;
+            return Ok(events);
         }
         came.extend(events.iter().filter(called).map(|e| e["details"].clone()));
     }
-    panic!("the model repeated none of {tries:#?}; it called {came:#?}");
+    Err(Astray(format!(
+        "the model repeated none of {tries:#?}; it called {came:#?}"
+    )))
 }
 
 /// Commands as arguments.
-fn commands(lines: [&str; 2]) -> [Value; 2] {
+fn commands(lines: [&str; 4]) -> [Value; 4] {
     lines.map(|line| json!({ "command": line }))
 }
 
@@ -135,10 +141,14 @@ fn recorded(wisp: &Wisp, kind: &str) -> Vec<Value> {
     events.map(|e| e["details"].clone()).collect()
 }
 
-fn a_command_runs_and_its_result_comes_back(place: &Place) {
+fn a_command_runs_and_its_result_comes_back(place: &Place) -> Result<(), Astray> {
     let wisp = place.wisp();
     let mut talk = talk_to(&wisp);
-    let events = turn_with(&mut talk, "run_command", &commands(["seq 40 42", "seq 40 1 42"]));
+    let events = turn_with(
+        &mut talk,
+        "run_command",
+        &commands(["seq 40 42", "seq 40 1 42", "seq 40 +1 42", "seq 40 01 42"]),
+    )?;
     let result = result(&events);
     assert_eq!(result["details"]["outcome"], "exit 0", "{result}");
     assert_eq!(result["output"]["text"], "40\n41\n42\n", "{result}");
@@ -159,12 +169,17 @@ fn a_command_runs_and_its_result_comes_back(place: &Place) {
     );
     assert!(recorded(&wisp, "error").is_empty());
     assert_eq!(wisp.run(&["logs", "verify"], "").code, Some(0));
+    Ok(())
 }
 
-fn an_output_is_held_back_and_paged(place: &Place) {
+fn an_output_is_held_back_and_paged(place: &Place) -> Result<(), Astray> {
     let wisp = place.wisp();
     let mut talk = talk_to(&wisp);
-    let events = turn_with(&mut talk, "run_command", &commands(["seq 5000", "seq 1 5000"]));
+    let events = turn_with(
+        &mut talk,
+        "run_command",
+        &commands(["seq 5000", "seq 1 5000", "seq 1 1 5000", "seq 01 5000"]),
+    )?;
     let output = &result(&events)["output"];
     assert_eq!(output["stored"], true, "{output}");
     let held = &output["held"][0];
@@ -176,7 +191,7 @@ fn an_output_is_held_back_and_paged(place: &Place) {
     // The model pages by the short id it was told, or by the first of its digits.
     let requests = [8, 4, 5, 6, 7]
         .map(|digits| json!({"request": format!("recall output {} lines 3000-3002", &id[..digits])}));
-    let events = turn_with(&mut talk, "memory", &requests);
+    let events = turn_with(&mut talk, "memory", &requests)?;
     let page = result(&events)["output"]["text"].as_str().unwrap();
     // Two lines stand above the stream, so line N of the output is line N - 2 of what was printed.
     assert!(page.contains("\n3000: 2998\n3001: 2999\n3002: 3000\n"), "{page}");
@@ -202,9 +217,11 @@ fn an_output_is_held_back_and_paged(place: &Place) {
         .expect("it is kept");
     assert_eq!(record["sha256"], sha256(bytes));
     assert_eq!(bytes, whole.as_bytes());
+    Ok(())
 }
 
-fn an_interrupted_turn_frees_the_server(place: &Place) {
+#[expect(clippy::unnecessary_wraps, reason = "it is one of several, and needs no call")]
+fn an_interrupted_turn_frees_the_server(place: &Place) -> Result<(), Astray> {
     let wisp = place.wisp();
     let mut talk = talk_to(&wisp);
     // The prompt's front is in the server's cache then, and what follows is about the waiting alone.
@@ -232,9 +249,13 @@ fn an_interrupted_turn_frees_the_server(place: &Place) {
         .find(|r| r["interrupted"] == true)
         .expect("what had come is kept");
     assert!(!partial["text"].as_str().unwrap().is_empty(), "{partial}");
+    Ok(())
 }
 
-const CONVERSATIONS: [fn(&Place); 3] = [
+/// One conversation, or why it could not be held.
+type Conversation = fn(&Place) -> Result<(), Astray>;
+
+const CONVERSATIONS: [Conversation; 3] = [
     a_command_runs_and_its_result_comes_back,
     an_output_is_held_back_and_paged,
     an_interrupted_turn_frees_the_server,
@@ -244,15 +265,26 @@ const CONVERSATIONS: [fn(&Place); 3] = [
 fn conversations_hold_with_the_simulator() {
     for profile in [profile::V0_11_4, profile::V0_32_15_NATIVE] {
         for conversation in CONVERSATIONS {
-            conversation(&Place::simulated(profile));
+            conversation(&Place::simulated(profile)).expect("the simulator says what it is told");
         }
     }
 }
 
+/// One in which the model goes astray is held once more, from its beginning; one that cannot be held at all is said
+/// loudly. That both with calls cannot be held is no whim of the model: then wisp does not read its calls.
 #[test]
 fn a_real_server_is_talked_to() {
+    let mut astray = 0;
     for conversation in CONVERSATIONS {
         let Some(place) = Place::real() else { return };
-        conversation(&place);
+        let again = |first: Astray| {
+            eprintln!("once more: {}", first.0);
+            conversation(&place)
+        };
+        if let Err(Astray(why)) = conversation(&place).or_else(again) {
+            astray += 1;
+            eprintln!("\n######## NOT JUDGED: {why}\n");
+        }
     }
+    assert!(astray < 2, "no conversation with a call could be held");
 }
