@@ -1,23 +1,65 @@
 //! What stands behind a tool's call: the conversation's record, its model and its state, each seen through the
 //! trait that `wisp-tools` asks for.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use wisp_audit::{AuditLog, Event, Kind};
 use wisp_config::Config;
 use wisp_context::message::{Message, Request, Role};
-use wisp_context::{EntryId, ThreadRecord};
+use wisp_context::{Author, EntryId, ThreadRecord, Time};
 use wisp_ollama::Think;
 use wisp_tools::behind::{Answered, NoAnswer, Plain, Recalled, Recollection, State, Wanted};
 
 use crate::model::Model;
+use crate::saved::Thread;
 
-/// The record, to be recalled from.
-pub(crate) struct Record<'a>(pub &'a ThreadRecord);
+/// The record, to be recalled from and noted in. The calls of a reply run one after another, so nobody ever waits.
+pub(crate) struct Record<'a> {
+    all: Mutex<&'a mut ThreadRecord>,
+    thread: Option<&'a Thread>,
+    time: Time,
+}
+
+impl<'a> Record<'a> {
+    /// A record, where it is saved, and the time that notes are made at.
+    pub(crate) fn new(record: &'a mut ThreadRecord, thread: Option<&'a Thread>, time: Time) -> Self {
+        Self {
+            all: Mutex::new(record),
+            thread,
+            time,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, &'a mut ThreadRecord> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Recalls from memory, or what was put away from the files.
+    fn recalled(&self, wanted: &wisp_context::Wanted) -> Result<wisp_context::Recalled, String> {
+        let record = self.lock();
+        match self.thread.filter(|_| record.is_away(wanted)) {
+            None => record.recall(wanted),
+            Some(thread) => {
+                let whole = thread.whole(&record);
+                whole.map_err(|error| format!("memory: {error}"))?.recall(wanted)
+            }
+        }
+    }
+}
 
 impl Recollection for Record<'_> {
+    fn note(&self, text: &str) -> Result<String, String> {
+        self.lock().note(text, self.time)
+    }
+
+    fn set_task(&self, text: &str) -> Result<String, String> {
+        self.lock().set_task(text, Author::Model, self.time)
+    }
+
     fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
-        let recalled = self.0.recall(&asked(wanted))?;
+        let recalled = self.recalled(&asked(wanted))?;
         Ok(Recalled {
             header: recalled.header,
             text: recalled.text,

@@ -1,5 +1,8 @@
 //! Making room: measured before every request, condensed when due, and said.
 
+mod kept;
+mod sure;
+
 use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Action, Phase, Plan, Pressure, Reason};
@@ -7,6 +10,8 @@ use wisp_context::{Action, Phase, Plan, Pressure, Reason};
 use crate::conversation::Conversation;
 use crate::protocol::NoteLevel;
 use crate::turn::TurnError;
+
+pub(crate) use kept::MARK;
 
 impl Conversation {
     /// Measures what would be sent, condenses when that is due, and records both (ADR-0137: a pressure event before
@@ -19,6 +24,7 @@ impl Conversation {
         let Some(plan) = self.record.plan(&self.gauge(), phase, Reason::Budget) else {
             return self.record_pressure(&pressure, number);
         };
+        let plan = self.or_a_surer(plan, phase);
         let after = pressure.after(&plan);
         let fits = plan.fits;
         if plan.changes() {
@@ -36,13 +42,17 @@ impl Conversation {
     /// tries again.
     pub(crate) fn condense_idle(&mut self) {
         let pressure = self.record.pressure(&self.gauge(), Phase::Idle);
-        if pressure.action == Action::Send || self.record.open_turn().is_some() {
+        let due = pressure.action != Action::Send || !self.next_surely_fits();
+        if !due || self.record.open_turn().is_some() {
             return;
         }
-        let plan = self.record.plan(&self.gauge(), Phase::Idle, Reason::Budget);
-        let Some(plan) = plan.filter(Plan::changes) else {
+        let Some(plan) = self.record.plan(&self.gauge(), Phase::Idle, Reason::Budget) else {
             return;
         };
+        let plan = self.or_a_surer(plan, Phase::Idle);
+        if !plan.changes() {
+            return;
+        }
         let (after, number) = (pressure.after(&plan), self.turn_number());
         let done = self.apply(plan, number);
         if let Err(error) = done.and_then(|()| self.record_pressure(&after, number)) {
@@ -62,17 +72,27 @@ impl Conversation {
     /// Applies a plan under its audit event. A plan that went stale changes nothing.
     fn apply(&mut self, plan: Plan, number: u64) -> Result<(), TurnError> {
         let steps: Vec<String> = plan.steps.iter().map(|s| s.words()).collect();
-        let details = json!({
+        let mut details = json!({
             "turnsBefore": plan.turns_before, "turnsAfter": plan.turns_after, "contextSize": plan.window,
-            "target": plan.goal, "fillBefore": plan.fill_before, "fillAfter": plan.fill_after,
-            "headroom": plan.headroom, "steps": steps, "floor": plan.floor, "reason": plan.reason,
+            "tokenCount": plan.fill_before + plan.prompt, "target": plan.goal, "fillBefore": plan.fill_before,
+            "fillAfter": plan.fill_after, "headroom": plan.headroom, "steps": steps, "floor": plan.floor,
+            "reason": plan.reason,
         });
+        match self.keep_contexts(&plan) {
+            Some(Ok(kept)) => {
+                details["savedBefore"] = kept.before.display().to_string().into();
+                details["savedAfter"] = kept.after.display().to_string().into();
+            }
+            Some(Err(error)) => self.events.note(NoteLevel::Warning, error.to_string()),
+            None => {}
+        }
         let event = self.record_event(number, Kind::ContextCondensation, details)?;
         let floor = plan.floor_note();
         let said = said(&plan);
         let Ok((_, referenced)) = self.record.condense(plan, event) else {
             return Ok(());
         };
+        self.condensed = true;
         for one in referenced {
             let details = reference_details(&one);
             self.record_event(number, Kind::ContextReference, details)?;

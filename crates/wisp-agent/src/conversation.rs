@@ -40,6 +40,9 @@ pub struct Shown {
     pub not_kept: Option<String>,
 }
 
+/// Outputs that are at hand for `/show`; older ones are found in the store and in the record.
+const SHOWN: usize = 256;
+
 /// One conversation.
 pub struct Conversation {
     /// The way to the face.
@@ -68,6 +71,8 @@ pub struct Conversation {
     pub waits: Waits,
     /// The marks condensing works by.
     pub target: Target,
+    /// Whether room was made for the turn under way, or since the last one: said with its replies.
+    pub condensed: bool,
     /// Where it is saved, when it is.
     pub thread: Option<Thread>,
     /// How many conversations this audit session has had, this one included.
@@ -82,7 +87,7 @@ pub struct Conversation {
     pub env: Env,
     /// The working directory.
     pub directory: PathBuf,
-    /// What can be shown again, in order.
+    /// What is at hand to be shown again, in order.
     pub shown: Vec<Shown>,
     /// Lines the person typed.
     pub typed: Vec<String>,
@@ -125,6 +130,7 @@ impl Conversation {
     pub fn start_over(&mut self) {
         self.turns_before = self.turn_number();
         self.record = self.record.renewed(self.stamp());
+        self.record.in_session(self.audit.session().as_str());
         self.estimator.forget_report();
         self.counted = None;
         self.looked.send_replace(None);
@@ -175,11 +181,19 @@ impl Conversation {
         self.tools = definitions.and_then(|d| Tools::from_json(&d).ok());
     }
 
+    /// Notes an output of a typed command or a tool, the oldest making room.
+    pub fn note_shown(&mut self, shown: Shown) {
+        if self.shown.len() >= SHOWN {
+            self.shown.drain(..=self.shown.len() - SHOWN);
+        }
+        self.shown.push(shown);
+    }
+
     /// Notes an output so that `/show` and `/last` find it.
     pub fn remember(&mut self, finished: &Finished) {
         let pending = &finished.pending;
         let admitted = &pending.admitted;
-        self.shown.push(Shown {
+        let shown = Shown {
             id: pending.call.clone(),
             title: format!("{} {}", pending.tool, pending.arguments)
                 .trim_end()
@@ -190,7 +204,8 @@ impl Conversation {
             held: held(admitted),
             kept: admitted.kept.is_some(),
             not_kept: admitted.not_kept.clone(),
-        });
+        };
+        self.note_shown(shown);
     }
 
     /// What a face is sent of an output.

@@ -61,21 +61,26 @@ impl Looking {
 impl Conversation {
     /// The context of a turn by the number the person knows it by, or of the next request.
     pub(crate) fn context(&self, turn: Option<u64>) -> Result<View, String> {
-        context(&self.record, &self.gauge(), self.turns_before, turn)
+        if turn.is_none() {
+            return context(&self.record, &self.gauge(), self.turns_before, None);
+        }
+        let whole = self.whole_record().map_err(|error| error.to_string())?;
+        context(&whole, &self.gauge(), self.turns_before, turn)
     }
 
     /// The turns, what each cost and what changed at it.
-    pub(crate) fn context_turns(&self) -> View {
-        let mut rows = self.record.context_turns(&self.gauge());
+    pub(crate) fn context_turns(&self) -> Result<View, String> {
+        let whole = self.whole_record().map_err(|error| error.to_string())?;
+        let mut rows = whole.context_turns(&self.gauge());
         for row in &mut rows {
             row.turn += u32::try_from(self.turns_before).unwrap_or(0);
         }
-        View {
+        Ok(View {
             kind: ViewKind::Context,
             turn: None,
             text: turns_markdown(&rows),
             output: None,
-        }
+        })
     }
 
     /// Lets whoever looks see the request that is about to be sent.

@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
 use wisp_config::{Config, ConfigError, Paths};
+use wisp_context::Rules;
 use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
@@ -58,6 +59,9 @@ pub struct Setup {
     pub yes: bool,
     /// Whether the demo model stands in when there is no server.
     pub demo: bool,
+    /// Whether outputs of earlier turns become references, and copies in replies are cut. Whether there is `memory`
+    /// follows from the tools.
+    pub rules: Rules,
     /// Whether and where the conversation is saved, and which one it goes on with.
     pub saving: Saving,
     /// The time of day.
@@ -79,6 +83,7 @@ impl Setup {
             tools: Selection::All,
             yes: false,
             demo: false,
+            rules: Rules::default(),
             saving: Saving {
                 on: matches!(face, "chat" | "tui"),
                 ..Saving::default()
@@ -344,6 +349,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         tools: None,
         audit,
         target: parts::target(&config),
+        condensed: false,
         thread,
         conversations: 1,
         looked: watch::Sender::new(None),
@@ -357,7 +363,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         demo,
     };
     conversation.set_tools();
-    record_start(&conversation, &setup, resumed.as_ref().map(|r| r.name.as_str()))?;
+    record_start(&mut conversation, &setup, resumed.as_ref())?;
     if let Some(resumed) = resumed {
         conversation.go_on(&resumed);
     }
@@ -380,7 +386,11 @@ fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeepe
 }
 
 /// Records how the conversation began, with what the sweeps of old outputs and old records removed.
-fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>) -> Result<(), OpenError> {
+fn record_start(
+    conversation: &mut Conversation,
+    setup: &Setup,
+    resume: Option<&Resumed>,
+) -> Result<(), OpenError> {
     let (outputs, audit) = (
         sweeps::outputs(conversation, setup),
         sweeps::audit(conversation, setup),
@@ -393,14 +403,19 @@ fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>
         "model": conversation.model.name,
         "autoApprove": setup.yes,
     });
-    if let Some(name) = resume {
-        details["resume"] = name.into();
+    if let Some(resumed) = resume {
+        details["resume"] = resumed.name.as_str().into();
+        let from: Vec<&str> = conversation.record.sessions().collect();
+        details["carriedFrom"] = from.into();
     }
     if let Some(swept) = outputs {
         details["outputSweep"] = swept;
     }
     if let Some(swept) = audit {
         details["auditSweep"] = swept;
+    }
+    if let Some(sweep) = sweeps::threads(conversation, setup) {
+        details["threadSweep"] = sweep;
     }
     conversation
         .audit
@@ -413,5 +428,7 @@ fn record_start(conversation: &Conversation, setup: &Setup, resume: Option<&str>
     conversation
         .audit
         .append(Audited::new(Kind::ModelResolved, details))?;
+    let session = conversation.audit.session().as_str();
+    conversation.record.in_session(session);
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Conversation {
             ));
             parts.extend(self.digest_for_prompt(&pending.call));
         }
-        self.shown.push(Shown {
+        self.note_shown(Shown {
             id: pending.call.clone(),
             title: "standard input".to_owned(),
             text: admitted.shown.clone(),

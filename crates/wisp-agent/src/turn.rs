@@ -88,6 +88,7 @@ impl Conversation {
             }
         };
         self.end_record(recorded, progress.number);
+        self.condensed = false;
         self.ratios.keep(&self.model.name, &self.estimator);
         self.save();
         let end = self.ended(&progress, outcome, turn.doing.seconds());
@@ -192,7 +193,7 @@ impl Conversation {
 
     fn ended(&self, progress: &Progress, outcome: TurnOutcome, seconds: f64) -> TurnEnd {
         let names = self.registry.names();
-        let last = u32::try_from(self.record.entries().len()).unwrap_or(u32::MAX);
+        let last = self.record.entry_count();
         TurnEnd {
             seconds,
             outcome,

@@ -83,7 +83,7 @@ fn words(ending: &Ending) -> String {
 
 fn remember(conversation: &mut Conversation, line: &str, pending: &Pending) {
     let summary = conversation.summary(&pending.admitted, &pending.call);
-    conversation.shown.push(Shown {
+    conversation.note_shown(Shown {
         id: pending.call.clone(),
         title: format!("! {line}"),
         text: pending.admitted.shown.clone(),

@@ -10,6 +10,7 @@ use wisp_output::{Kept, content::FileContent};
 
 use crate::conversation::{Conversation, Shown};
 use crate::protocol::{Event, HeldRange, OutputView, View, ViewKind};
+use crate::saved::shown;
 
 /// The most bytes of a digest's text in a view.
 const DIGEST: usize = 16 * 1024;
@@ -194,11 +195,18 @@ pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
 impl Conversation {
     /// The whole of an output for the person, by the start of its id; without one, the last.
     pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
+        let older;
         let one = match id {
             None => self.shown.last().ok_or("nothing has been printed yet")?,
             Some(id) => match self.find_shown(id)? {
                 Some(one) => one,
-                None => return self.stored(id),
+                None => match self.recorded(id) {
+                    Some(found) => {
+                        older = found;
+                        &older
+                    }
+                    None => return self.stored(id),
+                },
             },
         };
         if one.kept {
@@ -210,6 +218,13 @@ impl Conversation {
             text: one.text.clone(),
             output: Some(unkept(one)),
         })
+    }
+
+    /// An output that is no longer at hand, as the record has it.
+    fn recorded(&self, id: &str) -> Option<Shown> {
+        let whole = self.whole_record().ok()?;
+        let outputs = whole.entries().iter().rev().filter_map(shown);
+        outputs.into_iter().find(|one| one.id.starts_with(id))
     }
 
     fn find_shown(&self, id: &str) -> Result<Option<&Shown>, String> {

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use wisp_agent::saved::{Folder, Thread};
-use wisp_context::{Outcome, Stamp, ThreadRecord, Time};
+use wisp_context::{Estimator, Gauge, Outcome, Phase, Reason, Stamp, Target, ThreadRecord, Time};
 
 /// Where the process that saves finds its folder.
 const FOLDER: &str = "WISP_TEST_SAVES_IN";
@@ -25,6 +25,20 @@ fn turn(record: &mut ThreadRecord, number: u32) {
     record.begin_turn(format!("message {number}"), stamp());
     record.record_reply("a reply of some length. ".repeat(40), false, stamp());
     record.end_turn(Outcome::Completed);
+    // Half of the saves hand turns to the past.
+    if number.is_multiple_of(2) {
+        let estimator = Estimator::default();
+        let gauge = Gauge {
+            estimator: &estimator,
+            window: Some(2048),
+            target: Target {
+                target: 0.1,
+                ..Target::default()
+            },
+        };
+        let plan = record.plan(&gauge, Phase::Idle, Reason::Asked).unwrap();
+        record.condense(plan, format!("event-{number}")).unwrap();
+    }
 }
 
 #[test]
@@ -84,7 +98,7 @@ fn fifty_kills_lose_nothing_that_was_saved() {
         let home = tempfile::tempdir().unwrap();
         let folder = Folder::new(home.path().join("transcripts"));
         let more = Duration::from_micros((state >> 33) % 4000);
-        let last = killed_after(folder.root(), 1 + kill % 4, more);
+        let last = killed_after(folder.root(), 1 + kill % 7, more);
         let loaded = folder.load("work").unwrap();
         let turns = loaded.record.turn_count();
         assert_eq!(loaded.losses, [], "kill {kill} after {more:?}");

@@ -11,7 +11,7 @@ mod talk;
 
 use std::path::Path;
 
-use ollama_sim::profile::{ALL, V0_24_0};
+use ollama_sim::profile::{ALL, V0_5_7, V0_24_0};
 use ollama_sim::{Profile, Reply, Seen};
 use serde_json::Value;
 use talk::{Talk, chats, notes, serve, text_of};
@@ -92,6 +92,11 @@ async fn holds(profile: Profile, turns: usize, window: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_turns_at_8192() {
     holds(V0_24_0, 100, 8192).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_oldest_server_at_4096() {
+    holds(V0_5_7, 60, 4096).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

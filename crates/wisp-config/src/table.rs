@@ -159,6 +159,12 @@ pub const SETTINGS: &[Setting] = &[
         "Days an output is kept after its last use; 0 for ever",
     ),
     row(
+        "context.unnamedDays",
+        whole(0, 3650),
+        "30",
+        "Days a conversation without a name is kept after its last save; 0 for ever",
+    ),
+    row(
         "context.outputCeiling",
         whole(65_536, 4_294_967_296),
         "16777216",

@@ -158,6 +158,11 @@ impl Config {
         self.whole_or_default("context.outputDays")
     }
 
+    /// Days a conversation without a name is kept after its last save; 0 for ever.
+    pub fn unnamed_days(&self) -> u64 {
+        self.whole_or_default("context.unnamedDays")
+    }
+
     /// Bytes of one output that are kept.
     pub fn output_ceiling(&self) -> u64 {
         self.whole_or_default("context.outputCeiling")

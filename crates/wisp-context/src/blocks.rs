@@ -83,15 +83,58 @@ impl Blocks {
         self.by_place[place.index()].push((revision, text));
     }
 
-    /// Every version, for saving.
-    pub(crate) fn versions(&self) -> impl Iterator<Item = Version> {
-        Place::ALL.into_iter().flat_map(|place| {
-            let versions = self.by_place[place.index()].iter();
-            versions.map(move |(revision, text)| Version {
-                place,
-                revision: *revision,
-                text: text.clone(),
-            })
-        })
+    /// The versions that another took the place of by `revision`.
+    pub(crate) fn older(&self, revision: Revision) -> Vec<Version> {
+        let all = Place::ALL.into_iter().flat_map(|place| {
+            let versions = &self.by_place[place.index()];
+            let older = replaced(versions, revision);
+            versions[..older]
+                .iter()
+                .map(move |version| Version::of(place, version))
+        });
+        all.collect()
+    }
+
+    /// Lets go of the versions that another took the place of by `revision`.
+    pub(crate) fn let_go(&mut self, revision: Revision) {
+        for versions in &mut self.by_place {
+            versions.drain(..replaced(versions, revision));
+        }
+    }
+
+    /// These versions with older ones before them.
+    pub(crate) fn with_older(mut self, older: Vec<Version>) -> Self {
+        for version in older.into_iter().rev() {
+            self.by_place[version.place.index()].insert(0, (version.revision, version.text));
+        }
+        self
+    }
+
+    /// The versions still in force after `revision`, for saving.
+    pub(crate) fn newer(&self, revision: Revision) -> Vec<Version> {
+        let all = Place::ALL.into_iter().flat_map(|place| {
+            let versions = &self.by_place[place.index()];
+            let older = replaced(versions, revision);
+            versions[older..]
+                .iter()
+                .map(move |version| Version::of(place, version))
+        });
+        all.collect()
+    }
+}
+
+/// How many of a place's versions another took the place of by `revision`.
+fn replaced(versions: &[(Revision, Text)], revision: Revision) -> usize {
+    let begun = versions.partition_point(|(from, _)| *from <= revision);
+    begun.saturating_sub(1)
+}
+
+impl Version {
+    fn of(place: Place, (revision, text): &(Revision, Text)) -> Self {
+        Self {
+            place,
+            revision: *revision,
+            text: text.clone(),
+        }
     }
 }

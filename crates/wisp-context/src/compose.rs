@@ -36,10 +36,11 @@ impl ThreadRecord {
         self.compose_at(revision)
     }
 
-    /// The request numbered `index` (from 0) of turn `number`, byte for byte as it was sent.
+    /// The request numbered `index` (from 0) of turn `number`, byte for byte as it was sent; none when part of it was
+    /// put away.
     pub fn recompose(&self, number: u32, index: usize) -> Option<Request> {
         let revision = *self.turn(number)?.requests.get(index)?;
-        Some(self.compose_at(revision))
+        self.holds(revision).then(|| self.compose_at(revision))
     }
 
     /// The view at `revision`, however long ago that was.
@@ -69,8 +70,7 @@ impl ThreadRecord {
     /// The entries a view at `revision` carries one by one, in order: those of the turns it has not dropped.
     pub(crate) fn literal(&self, revision: Revision) -> &[Entry] {
         let end = self.entries.partition_point(|entry| entry.revision <= revision);
-        let start = self.literal_start(revision).min(end);
-        &self.entries[start..end]
+        self.entries.range(self.literal_start(revision).min(end)..end)
     }
 
     /// Index of the first entry of the oldest literal turn.
@@ -78,9 +78,8 @@ impl ThreadRecord {
         let applied = self
             .condensations
             .partition_point(|done| done.revision <= revision);
-        self.condensations[..applied]
-            .last()
-            .map_or(1, |done| done.kept_from.index())
+        let last = applied.checked_sub(1).and_then(|at| self.condensations.get(at));
+        last.map_or(1, |done| done.kept_from.index())
     }
 
     /// The turn under way in the view at `revision`.
@@ -94,7 +93,7 @@ impl ThreadRecord {
     /// The last turn that had begun in the view at `revision`.
     fn last_begun(&self, revision: Revision) -> Option<&Turn> {
         let begun = self.turns.partition_point(|turn| self.begun(turn) <= revision);
-        self.turns[..begun].last()
+        begun.checked_sub(1).and_then(|at| self.turns.get(at))
     }
 
     /// The revision at which a turn's prompt was recorded.

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::condense::Plan;
 use crate::estimate::{Basis, Estimate};
+use crate::message::size;
 use crate::record::ThreadRecord;
+use crate::reference;
 use crate::target::{Gauge, Phase};
 
 /// Tokens a server needs beside the prompt, and slack for an estimate that is a little low.
@@ -59,10 +61,31 @@ pub struct Pressure {
 }
 
 impl ThreadRecord {
+    /// Bytes the next turn's requests are smaller by, since it is sent the last turn's outputs as references.
+    pub(crate) fn about_to_be_saved(&self) -> u64 {
+        if !self.rules.references || self.open_turn().is_some() {
+            return 0;
+        }
+        let last = self.entries_of(self.turn_count());
+        let texts = reference::texts(last, self.rules.memory);
+        let sent = texts.iter().filter_map(|(id, text)| {
+            let entry = self.entry(*id).filter(|entry| entry.is_active())?;
+            Some(size(entry.output()?.shown.len().saturating_sub(text.len())))
+        });
+        sent.sum()
+    }
+
     /// Measures what would be sent now. The agent condenses when the action says so, then reports
     /// [`Pressure::after`].
     pub fn pressure(&self, gauge: &Gauge<'_>, phase: Phase) -> Pressure {
-        let sent = gauge.estimator.estimate(self.compose().bytes());
+        let bytes = self.compose().bytes();
+        let sent = match phase {
+            // The next turn is sent what the last one printed as references.
+            Phase::Idle => gauge
+                .estimator
+                .estimate(bytes.saturating_sub(self.about_to_be_saved())),
+            Phase::TurnStart | Phase::ToolLoop => gauge.estimator.estimate(bytes),
+        };
         let headroom = if phase == Phase::ToolLoop {
             0
         } else {

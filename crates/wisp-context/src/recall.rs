@@ -57,6 +57,16 @@ pub struct Recalled {
 }
 
 impl ThreadRecord {
+    /// Whether what is wanted, or part of it, was put away, so that it is to be recalled of the record read back whole.
+    pub fn is_away(&self, wanted: &Wanted) -> bool {
+        let away = match wanted {
+            Wanted::Entry(id) => id.0 <= self.entry_count() && self.entry(*id).is_none(),
+            Wanted::Turn(number) => *number <= self.turn_count() && self.entries_of(*number).is_empty(),
+            Wanted::Task | Wanted::Words(_) => true,
+        };
+        away && !self.is_whole()
+    }
+
     /// Brings back what is wanted, or says in one line why it cannot and what there is.
     pub fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
         if self.entries.len() < 2 {

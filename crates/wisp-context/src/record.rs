@@ -3,7 +3,7 @@
 //! Requests are views of it. A view is named by a [`Revision`]: what was recorded by then, with the marks in force
 //! by then. Each request's revision is kept with its turn, so any request ever sent can be composed again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::blocks::Blocks;
 use crate::command::Typed;
@@ -12,8 +12,12 @@ use crate::earlier::Earlier;
 use crate::entry::{Content, Entry, EntryId, Origin, Revision};
 use crate::notes::{Note, Task};
 use crate::stamp::Stamp;
+use crate::tail::Tail;
 use crate::text::Text;
 use crate::turn::Turn;
+
+/// How many entries never leave memory: the instructions.
+pub(crate) const INSTRUCTIONS: usize = 1;
 
 /// The rules a record's later marks follow. They are read when a mark is made and never change one already made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +43,9 @@ impl Default for Rules {
 /// The record of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadRecord {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) turns: Vec<Turn>,
-    pub(crate) condensations: Vec<Condensation>,
+    pub(crate) entries: Tail<Entry>,
+    pub(crate) turns: Tail<Turn>,
+    pub(crate) condensations: Tail<Condensation>,
     pub(crate) blocks: Blocks,
     /// What the person said in turns that left, oldest first.
     pub(crate) earlier: Earlier,
@@ -54,19 +58,23 @@ pub struct ThreadRecord {
     pub(crate) notes: Vec<Note>,
     /// Every version of the task, oldest first.
     pub(crate) tasks: Vec<Task>,
+    /// Bytes of the file of the past that hold what is no longer in memory.
+    pub(crate) past: u64,
     /// How often it was saved.
     pub(crate) saves: u64,
     /// Bytes to a token, by model, as learned.
     pub(crate) ratios: BTreeMap<String, f64>,
+    /// The audit sessions whose events the entries name.
+    pub(crate) sessions: BTreeSet<String>,
 }
 
 impl ThreadRecord {
     /// A conversation of which nothing but its system message exists. It becomes entry 1.
     pub fn new(instructions: impl Into<Text>, stamp: Stamp) -> Self {
         let mut record = Self {
-            entries: Vec::new(),
-            turns: Vec::new(),
-            condensations: Vec::new(),
+            entries: Tail::of(Vec::new(), INSTRUCTIONS),
+            turns: Tail::of(Vec::new(), 0),
+            condensations: Tail::of(Vec::new(), 0),
             blocks: Blocks::default(),
             earlier: Earlier::default(),
             revision: 0,
@@ -75,8 +83,10 @@ impl ThreadRecord {
             waiting: Vec::new(),
             notes: Vec::new(),
             tasks: Vec::new(),
+            past: 0,
             saves: 0,
             ratios: BTreeMap::new(),
+            sessions: BTreeSet::new(),
         };
         let content = Content::Instructions {
             text: instructions.into(),
@@ -115,12 +125,17 @@ impl ThreadRecord {
 
     /// The system message.
     pub fn instructions(&self) -> &str {
-        self.entries.first().map_or("", Entry::text)
+        self.entries.get(0).map_or("", Entry::text)
     }
 
-    /// Every entry, active or dropped, in order.
+    /// The entries in memory, active or dropped, in order: all of them unless some were put away.
     pub fn entries(&self) -> &[Entry] {
-        &self.entries
+        self.entries.here()
+    }
+
+    /// How many entries there are, those put away included: the number of the last one.
+    pub fn entry_count(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
     }
 
     /// One entry by its number.
@@ -128,9 +143,9 @@ impl ThreadRecord {
         self.entries.get(id.index())
     }
 
-    /// Every turn, in order; turn N is at N − 1.
+    /// The turns in memory, in order: all of them unless some were put away.
     pub fn turns(&self) -> &[Turn] {
-        &self.turns
+        self.turns.here()
     }
 
     /// One turn by its number, from 1.
@@ -145,7 +160,7 @@ impl ThreadRecord {
         let end = self
             .turn(number + 1)
             .map_or(self.entries.len(), |next| next.first.index());
-        let open = &self.entries[turn.first.index()..end];
+        let open = self.entries.range(turn.first.index()..end);
         let own = open.iter().take_while(|entry| entry.turn <= number).count();
         &open[..own]
     }
@@ -160,9 +175,24 @@ impl ThreadRecord {
         u32::try_from(self.turns.len()).unwrap_or(u32::MAX)
     }
 
-    /// Every condensation applied, in order.
+    /// The audit sessions whose events the entries name, sorted: where their `sources` are to be looked for.
+    pub fn sessions(&self) -> impl Iterator<Item = &str> {
+        self.sessions.iter().map(String::as_str)
+    }
+
+    /// Says that entries from now on name events of this audit session.
+    pub fn in_session(&mut self, session: impl Into<String>) {
+        self.sessions.insert(session.into());
+    }
+
+    /// The condensations in memory, in order: all of them unless some were put away.
     pub fn condensations(&self) -> &[Condensation] {
-        &self.condensations
+        self.condensations.here()
+    }
+
+    /// How many condensations were applied.
+    pub fn condensation_count(&self) -> usize {
+        self.condensations.len()
     }
 
     /// The number of changes so far: the view that is composed next.

@@ -222,7 +222,12 @@ impl ThreadRecord {
 
     /// Commands typed since the last turn, with their bytes: they belong to turn `number`.
     fn waiting_commands(&self, number: u32) -> Vec<(EntryId, u64)> {
-        let waiting = self.entries.iter().rev().take_while(|entry| entry.turn == number);
+        let waiting = self
+            .entries
+            .here()
+            .iter()
+            .rev()
+            .take_while(|entry| entry.turn == number);
         let mut found: Vec<_> = waiting
             .filter_map(|entry| match &entry.content {
                 Content::Command { notice, .. } => Some((entry.id, size(notice.len()))),

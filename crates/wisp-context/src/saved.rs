@@ -8,10 +8,11 @@
 //! Loading never panics and never guesses in silence: it returns what it could read and says what it could not.
 
 mod load;
+mod past;
 mod rebuild;
 mod salvage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
@@ -21,10 +22,11 @@ use crate::blocks::Version;
 use crate::condense::Condensation;
 use crate::entry::{Entry, Revision};
 use crate::notes::{Note, Task};
-use crate::record::ThreadRecord;
+use crate::record::{INSTRUCTIONS, ThreadRecord};
 use crate::turn::Turn;
 
-pub use load::{LoadError, Loaded, Loss, load};
+pub use load::{LoadError, Loaded, Loss, SavedFile, load, load_with_past};
+pub(crate) use past::Marks;
 
 /// The version of both files.
 pub const VERSION: u64 = 1;
@@ -36,6 +38,11 @@ pub struct Files {
     pub transcript: Vec<u8>,
     /// `<name>.store`.
     pub store: Vec<u8>,
+    /// What `<name>.past` is to hold from byte `past_at` on, before the other two are put in place.
+    pub past: Vec<u8>,
+    /// Where it goes: what stands there and behind belongs to no complete save.
+    pub past_at: u64,
+    pub(crate) marks: Marks,
 }
 
 /// The first line of a store.
@@ -46,10 +53,30 @@ struct Header {
     save: u64,
     revision: Revision,
     calls: u32,
+    /// How many there are in all.
     entries: usize,
+    /// How many of them are in the past.
+    #[serde(default, skip_serializing_if = "is_zero_count")]
+    away: usize,
+    /// How many bytes of the past belong to this save.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    past: u64,
     /// Bytes to a token, by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     ratios: BTreeMap<String, f64>,
+    /// The audit sessions its entries name events of.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    sessions: BTreeSet<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero_count(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The transcript file.
@@ -90,13 +117,28 @@ impl Line {
 }
 
 impl ThreadRecord {
-    /// The record as the bytes of its two files. Each call is a new save, numbered one higher. A command typed while
-    /// a turn is open is not recorded yet, and so is in the save after that turn.
+    /// The record as the bytes of its files, all that is in memory in the store. Each call is a new save, numbered one
+    /// higher. A command typed while a turn is open is not recorded yet, and so is in the save after that turn.
     pub fn save(&mut self) -> Files {
+        self.saved_with(Marks::default())
+    }
+
+    /// The same with what has left the context handed to the past, which is where the next saves leave it. Not for
+    /// the first save to a name: what stands in the past of that name belongs to another save until one without it
+    /// is in place.
+    pub fn save_apart(&mut self) -> Files {
+        self.saved_with(self.marks())
+    }
+
+    fn saved_with(&mut self, marks: Marks) -> Files {
         self.saves += 1;
+        let past = self.past_lines(&marks);
         Files {
             transcript: self.transcript(),
-            store: self.store(),
+            store: self.store(&marks, self.past + crate::message::size(past.len())),
+            past,
+            past_at: self.past,
+            marks,
         }
     }
 
@@ -115,6 +157,7 @@ impl ThreadRecord {
     fn transcript(&self) -> Vec<u8> {
         let entries = self
             .entries
+            .here()
             .iter()
             .filter(|entry| entry.is_active())
             .cloned()
@@ -129,53 +172,59 @@ impl ThreadRecord {
         bytes
     }
 
-    fn store(&self) -> Vec<u8> {
+    fn store(&self, marks: &Marks, past: u64) -> Vec<u8> {
         let header = Header {
             version: VERSION,
             save: self.saves,
             revision: self.revision,
             calls: self.calls,
             entries: self.entries.len(),
+            away: marks
+                .entries
+                .saturating_sub(INSTRUCTIONS)
+                .max(self.entries.away()),
+            past,
             ratios: self.ratios.clone(),
+            sessions: self.sessions.clone(),
         };
-        let mut bytes = Vec::new();
-        let mut lines = 0;
-        let mut add = |line: &dyn ErasedLine| {
-            line.write(&mut bytes);
-            lines += 1;
-        };
-        add(&Named("store", &header));
-        self.entries.iter().for_each(|entry| add(&Named("entry", entry)));
-        self.turns.iter().for_each(|turn| add(&Named("turn", turn)));
-        self.condensations
-            .iter()
-            .for_each(|done| add(&Named("condensation", done)));
-        self.blocks
-            .versions()
-            .for_each(|version| add(&Named("block", &version)));
-        self.notes.iter().for_each(|note| add(&Named("note", note)));
-        self.tasks.iter().for_each(|task| add(&Named("task", task)));
-        write(&mut bytes, &Line::End(lines));
+        let mut out = Lines::default();
+        out.add("store", [&header]);
+        out.add("entry", self.entries.range(0..INSTRUCTIONS));
+        let kept = marks.entries.max(INSTRUCTIONS)..self.entries.len();
+        out.add("entry", self.entries.range(kept));
+        out.add("turn", self.turns.range(marks.turns..self.turns.len()));
+        let condensations = marks.condensations..self.condensations.len();
+        out.add("condensation", self.condensations.range(condensations));
+        out.add("block", &self.blocks.newer(marks.revision));
+        let notes = self.notes.iter().skip_while(|note| note.turn <= marks.turn);
+        out.add("note", notes);
+        out.add("task", self.tasks.iter().skip(self.older_tasks(marks.turn)));
+        let Lines { mut bytes, count } = out;
+        write(&mut bytes, &Line::End(count));
         bytes
     }
 }
 
-/// A line by its name, written without being copied into a [`Line`].
-struct Named<'a, T>(&'static str, &'a T);
-
-trait ErasedLine {
-    fn write(&self, bytes: &mut Vec<u8>);
+/// Lines as they are written, without being copied into a [`Line`] first.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    count: usize,
 }
 
-impl<T: Serialize> ErasedLine for Named<'_, T> {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(b"{\"");
-        bytes.extend_from_slice(self.0.as_bytes());
-        bytes.extend_from_slice(b"\":");
-        write(bytes, self.1);
-        let newline = bytes.pop();
-        bytes.push(b'}');
-        bytes.extend(newline);
+impl Lines {
+    /// Adds a line for each item, by the name of its kind.
+    fn add<'a, T: Serialize + 'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a T>) {
+        for item in items {
+            self.bytes.extend_from_slice(b"{\"");
+            self.bytes.extend_from_slice(name.as_bytes());
+            self.bytes.extend_from_slice(b"\":");
+            write(&mut self.bytes, item);
+            let newline = self.bytes.pop();
+            self.bytes.push(b'}');
+            self.bytes.extend(newline);
+            self.count += 1;
+        }
     }
 }
 

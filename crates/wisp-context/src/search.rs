@@ -47,6 +47,7 @@ impl ThreadRecord {
         }
         let entries = self
             .entries
+            .here()
             .iter()
             .rev()
             .filter(|entry| entry.kind() != Kind::Instructions);

@@ -84,7 +84,7 @@ impl ThreadRecord {
     }
 
     /// Tokens a prompt is likely to have: the mean of the latest turns' prompts.
-    pub(crate) fn likely_prompt(&self, gauge: &Gauge<'_>) -> u64 {
+    pub fn likely_prompt(&self, gauge: &Gauge<'_>) -> u64 {
         gauge
             .estimator
             .tokens(self.mean_of_turns(gauge.target.headroom_turns, |turn| turn.asked))
@@ -95,6 +95,7 @@ impl ThreadRecord {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let sizes: Vec<u64> = self
             .turns
+            .here()
             .iter()
             .rev()
             .filter(|turn| turn.ended.is_some())

@@ -8,7 +8,7 @@ mod turns;
 use serde::Serialize;
 
 use crate::blocks::Place;
-use crate::condense::Condensation;
+use crate::condense::{Condensation, Plan};
 use crate::entry::{Content, Entry, EntryId, Revision};
 use crate::estimate::Estimate;
 use crate::message::{Part, PartKind, Request};
@@ -80,9 +80,18 @@ impl ThreadRecord {
         self.view_at(self.revision, self.open_turn().map(|turn| turn.number), gauge)
     }
 
-    /// The context of turn `number`: its last request, or what its first would have been if none was sent.
+    /// The context of turn `number`: its last request, or what its first would have been if none was sent; none when
+    /// there is no such turn, or part of it was put away.
     pub fn context_of(&self, number: u32, gauge: &Gauge<'_>) -> Option<ContextView> {
-        Some(self.view_at(self.revision_of(number)?, Some(number), gauge))
+        let revision = self.revision_of(number).filter(|at| self.holds(*at))?;
+        Some(self.view_at(revision, Some(number), gauge))
+    }
+
+    /// The next request as it would stand once `plan` is applied; none when the record has changed since.
+    pub fn context_after(&self, plan: &Plan, gauge: &Gauge<'_>) -> Option<ContextView> {
+        let mut after = self.clone();
+        after.condense(plan.clone(), "").ok()?;
+        Some(after.context_next(gauge))
     }
 
     /// The view the last request of a turn had, or its prompt when none was sent.
@@ -109,7 +118,7 @@ impl ThreadRecord {
             tool_bytes: gauge.estimator.tool_bytes(),
             totals: totals(&rows, gauge),
             rows,
-            condensations: self.condensations[..applied].to_vec(),
+            condensations: self.condensations.range(0..applied).to_vec(),
         }
     }
 
@@ -160,12 +169,12 @@ impl ThreadRecord {
     fn block_note(&self, kind: PartKind, revision: Revision) -> Option<String> {
         let done = self
             .condensations
+            .here()
             .iter()
             .rev()
             .find(|done| done.revision <= revision)?;
         (kind == PartKind::Earlier).then(|| {
-            let last = self.entries.get(done.kept_from.index().checked_sub(1)?)?;
-            Some(match last.turn {
+            Some(match self.left_through(done.kept_from) {
                 1 => "turn 1 left; the record keeps it".to_owned(),
                 turn => format!("turns 1–{turn} left; the record keeps them"),
             })

@@ -38,6 +38,16 @@ pub struct Recalled {
 pub trait Recollection: Send + Sync {
     /// Brings back what is wanted, or says on one line why it cannot and what there is.
     fn recall(&self, wanted: &Wanted) -> Result<Recalled, String>;
+
+    /// Keeps what follows the word `note`, and gives the line to answer with: `noted: …`, or `error: …`.
+    fn note(&self, _text: &str) -> Result<String, String> {
+        Err("error: this conversation takes no notes".to_owned())
+    }
+
+    /// Keeps what follows the word `task`, and gives the line to answer with: `noted: …`, or `error: …`.
+    fn set_task(&self, _text: &str) -> Result<String, String> {
+        Err("error: this conversation takes no notes".to_owned())
+    }
 }
 
 /// A question to the conversation's model, by itself: no tools, none of the conversation.

@@ -54,7 +54,7 @@ pub(super) fn record(
 ) -> ThreadRecord {
     let rules = Rules {
         memory,
-        ..Rules::default()
+        ..setup.rules
     };
     if let Some(resumed) = resumed {
         return resumed.record.clone().with_rules(rules);

@@ -1,5 +1,5 @@
-//! What is past its time goes when a conversation begins: kept outputs after `context.outputDays`, records of the audit
-//! after `audit.days`, a bounded number of each a start.
+//! What is past its time goes when a conversation begins: kept outputs after `context.outputDays`, unnamed conversations
+//! after `context.unnamedDays`, records of the audit after `audit.days`, a bounded number of each a start.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
 
 use super::Setup;
 use crate::conversation::Conversation;
-use crate::saved::Folder;
+use crate::saved::{self, Folder};
 
 /// Removes outputs of sessions that were not used for `context.outputDays` days. `None` when there was nothing to do.
 pub(super) fn outputs(conversation: &Conversation, setup: &Setup) -> Option<Value> {
@@ -31,6 +31,24 @@ pub(super) fn outputs(conversation: &Conversation, setup: &Setup) -> Option<Valu
     Some(json!({
         "removed": sessions.len(), "sessions": sessions, "bytes": report.bytes(), "deferred": report.deferred,
         "debris": report.debris,
+    }))
+}
+
+/// Removes unnamed conversations that were last saved more than `context.unnamedDays` days ago, a bounded number a
+/// start, and says what went. The one that is opened holds its lock and stays.
+pub(super) fn threads(conversation: &Conversation, setup: &Setup) -> Option<Value> {
+    let folder = Folder::new(conversation.paths.transcripts());
+    let sweep = saved::Sweep {
+        folder: &folder,
+        contexts: &conversation.paths.contexts(),
+        now: setup.clock.now(),
+        days: u32::try_from(conversation.config.unnamed_days()).unwrap_or(u32::MAX),
+        time_limit: saved::sweep::TIME_LIMIT,
+    };
+    let report = sweep.run().ok().filter(|report| !report.is_empty())?;
+    Some(json!({
+        "removed": report.removed.len(), "conversations": report.removed, "bytes": report.bytes,
+        "deferred": report.deferred, "open": report.open, "files": report.files,
     }))
 }
 
@@ -68,6 +86,7 @@ fn referred(folder: &Folder) -> Option<HashSet<String>> {
     for saved in folder.list().ok()? {
         let pair = folder.pair(&saved.name).ok()?;
         event_ids(&pair.store, &mut ids);
+        event_ids(&pair.past, &mut ids);
         event_ids(&pair.transcript, &mut ids);
     }
     Some(ids)

@@ -1,6 +1,6 @@
 //! What is said of a saved conversation that was damaged, and where its files go before they are written again.
 
-use wisp_context::Loss;
+use wisp_context::{Loss, SavedFile};
 use wisp_host::{FileError, files};
 
 use super::folder::{Folder, Pair};
@@ -11,10 +11,11 @@ const MOST_COPIES: u32 = 1000;
 /// Keeps the files as they were found under other names, and says what is lost in one sentence.
 pub fn set_aside(folder: &Folder, name: &str, pair: &Pair, losses: &[Loss]) -> Result<String, FileError> {
     let mut kept = Vec::new();
-    for (ending, bytes) in [("store", &pair.store), ("json", &pair.transcript)] {
-        let about = losses.iter().any(|loss| file_of(loss) == ending);
+    for file in SavedFile::ALL {
+        let about = losses.iter().any(|loss| loss.file == file);
+        let bytes = pair.bytes(file);
         if about && !bytes.is_empty() {
-            kept.push(copy(folder, name, ending, bytes)?);
+            kept.push(copy(folder, name, file.ending(), bytes)?);
         }
     }
     let mut said = lost(name, losses);
@@ -56,16 +57,7 @@ fn lost(name: &str, losses: &[Loss]) -> String {
     };
     format!(
         "{name}.{}{line}: {} ({records}{more})",
-        file_of(first),
+        first.file.ending(),
         first.what
     )
-}
-
-/// Which file a loss is of: only the transcript's have no line, and say so.
-fn file_of(loss: &Loss) -> &'static str {
-    if loss.line == 0 && loss.what.starts_with("the transcript") {
-        "json"
-    } else {
-        "store"
-    }
 }

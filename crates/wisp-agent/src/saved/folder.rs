@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use wisp_context::{Loaded, load};
+use wisp_context::{Loaded, SavedFile, load_with_past};
 use wisp_host::{FileError, files};
 
 use super::lock::{Lock, Taken};
@@ -26,16 +26,29 @@ pub struct Listed {
     pub named: bool,
     /// When it was last saved.
     pub saved: SystemTime,
-    /// Bytes of both files.
+    /// Bytes of its files.
     pub bytes: u64,
 }
 
-/// The bytes of a pair, as they were found.
+/// The bytes of a conversation's files, as they were found.
 pub struct Pair {
     /// `NAME.json`; empty when it is not there.
     pub transcript: Vec<u8>,
     /// `NAME.store`; empty when it is not there.
     pub store: Vec<u8>,
+    /// `NAME.past`; empty when it is not there.
+    pub past: Vec<u8>,
+}
+
+impl Pair {
+    /// The bytes of one of the files.
+    pub fn bytes(&self, file: SavedFile) -> &[u8] {
+        match file {
+            SavedFile::Store => &self.store,
+            SavedFile::Transcript => &self.transcript,
+            SavedFile::Past => &self.past,
+        }
+    }
 }
 
 impl Folder {
@@ -70,7 +83,7 @@ impl Folder {
         let mut listed: Vec<Listed> = Vec::new();
         for entry in entries.flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();
-            let Some((name, "store" | "json")) = file.rsplit_once('.') else {
+            let Some((name, "store" | "json" | "past")) = file.rsplit_once('.') else {
                 continue;
             };
             let Ok(meta) = fs::symlink_metadata(entry.path()) else {
@@ -93,11 +106,13 @@ impl Folder {
                 }),
             }
         }
+        // A past alone is what a deletion left that was stopped in the middle.
+        listed.retain(|one| self.has(&one.name));
         listed.sort_by(|a, b| (b.saved, &b.name).cmp(&(a.saved, &a.name)));
         Ok(listed)
     }
 
-    /// The bytes of a conversation's two files.
+    /// The bytes of a conversation's files.
     pub fn pair(&self, name: &str) -> Result<Pair, SavedError> {
         checked(name)?;
         if !self.has(name) {
@@ -109,13 +124,14 @@ impl Folder {
         Ok(Pair {
             transcript: read(&self.file(name, "json"))?,
             store: read(&self.file(name, "store"))?,
+            past: read(&self.file(name, SavedFile::Past.ending()))?,
         })
     }
 
     /// Reads a conversation without opening it.
     pub fn load(&self, name: &str) -> Result<Loaded, SavedError> {
         let pair = self.pair(name)?;
-        load(&pair.transcript, &pair.store).map_err(|why| SavedError::Unreadable {
+        load_with_past(&pair.transcript, &pair.store, &pair.past).map_err(|why| SavedError::Unreadable {
             name: name.to_owned(),
             why,
         })
@@ -140,10 +156,10 @@ impl Folder {
         self.remove(name)
     }
 
-    /// Removes the pair of a conversation whose lock is held: the transcript first, so that what is left after a
-    /// crash can still be resumed.
+    /// Removes the files of a conversation whose lock is held: the transcript first and the past last, so that what is
+    /// left after a crash can still be resumed, or is nothing to resume.
     pub(super) fn remove(&self, name: &str) -> Result<(), SavedError> {
-        for ending in ["json", "store"] {
+        for ending in ["json", "store", "past"] {
             let path = self.file(name, ending);
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
@@ -153,6 +169,11 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    /// The bytes of the past of a conversation that is open here.
+    pub(super) fn past(&self, name: &str) -> Result<Vec<u8>, FileError> {
+        read(&self.file(name, SavedFile::Past.ending()))
     }
 
     fn near(&self, name: &str) -> String {

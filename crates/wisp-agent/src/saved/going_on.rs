@@ -17,8 +17,14 @@ impl Conversation {
             self.events.note(NoteLevel::Warning, damage.clone());
         }
         let entries = self.record.entries();
-        self.shown = entries.iter().filter_map(shown).collect();
-        self.typed = entries.iter().filter_map(typed).collect();
+        let (outputs, lines): (Vec<_>, Vec<_>) = (
+            entries.iter().filter_map(shown).collect(),
+            entries.iter().filter_map(typed).collect(),
+        );
+        for output in outputs {
+            self.note_shown(output);
+        }
+        self.typed = lines;
         self.events
             .note(NoteLevel::Info, self.where_it_was(&resumed.name));
     }
@@ -51,7 +57,7 @@ impl Conversation {
 }
 
 /// What `/show` and `/last` find of an output of before.
-fn shown(entry: &Entry) -> Option<Shown> {
+pub(crate) fn shown(entry: &Entry) -> Option<Shown> {
     let Content::Output(output) = &entry.content else {
         return None;
     };

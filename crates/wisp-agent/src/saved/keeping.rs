@@ -1,7 +1,10 @@
 //! A conversation saved as it goes: when a turn ends, and within it as long as that is quick, with one line when that fails and one when it works again.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 use wisp_audit::Kind;
+use wisp_context::ThreadRecord;
 
 use super::{Folder, SavedError, Thread};
 use crate::conversation::Conversation;
@@ -54,6 +57,8 @@ impl Conversation {
             return self.save_now();
         }
         let thread = Thread::named(self.folder(), name)?;
+        // The new name has a past of its own, from the beginning.
+        self.record = self.whole_record()?.into_owned();
         let before = self.thread.replace(thread);
         if let Err(error) = self.save_now() {
             self.thread = before;
@@ -73,6 +78,15 @@ impl Conversation {
         thread.save(&mut self.record)?;
         thread.failed = false;
         Ok(())
+    }
+
+    /// The record with all of it in memory: what was put away is read back, which costs the more the longer the
+    /// conversation is, and so is done only when somebody asks for it.
+    pub(crate) fn whole_record(&self) -> Result<Cow<'_, ThreadRecord>, SavedError> {
+        match &self.thread {
+            Some(thread) if !self.record.is_whole() => thread.whole(&self.record).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(&self.record)),
+        }
     }
 
     /// After `/new`: the old conversation stays as it was saved, the new one is unnamed.

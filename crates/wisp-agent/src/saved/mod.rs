@@ -1,9 +1,11 @@
 //! Saved conversations: where they are, which may be opened, and how one is replaced as it grows.
 //!
-//! A conversation is a pair of files under `transcripts/`: `NAME.store` holds the whole record, `NAME.json` the part
+//! A conversation is a pair of files under `transcripts/`: `NAME.store` holds the record, `NAME.json` the part
 //! the model still sees, as a second copy. A save writes both beside their targets, syncs both, and only then puts
 //! the store in place and after it the transcript, so that a crash at any byte leaves the last complete save to be
-//! read. `NAME.lock` says which process has the conversation open; the lock itself is the system's, so a process that
+//! read. What has left the context never changes again: it is appended to a third file, `NAME.past`, of which the
+//! store names the bytes that are its own, and leaves memory, so that a turn costs the same however long the
+//! conversation is. `NAME.lock` says which process has the conversation open; the lock itself is the system's, so a process that
 //! was killed leaves nothing that blocks the next one.
 //!
 //! A conversation the person named is kept until they delete it. One they did not name is kept under its audit
@@ -14,6 +16,7 @@ mod folder;
 mod going_on;
 mod keeping;
 mod lock;
+pub mod sweep;
 mod text;
 mod thread;
 
@@ -21,7 +24,9 @@ use wisp_context::LoadError;
 use wisp_host::FileError;
 
 pub use folder::{Folder, Listed};
+pub(crate) use going_on::shown;
 pub use lock::Lock;
+pub use sweep::{Sweep, SweepReport};
 pub use text::text;
 pub use thread::{Resumed, Thread, open};
 
@@ -92,6 +97,12 @@ pub enum SavedError {
         /// Why.
         why: LoadError,
     },
+    /// What left the context cannot be read back.
+    #[error("what has left the context cannot be read back: {name}.past is damaged")]
+    PastUnreadable {
+        /// The conversation's name.
+        name: String,
+    },
     /// The system refused an operation.
     #[error(transparent)]
     File(#[from] FileError),
@@ -113,6 +124,7 @@ impl SavedError {
             Self::Unreadable { .. } => {
                 "its files are left as they are; wisp chat starts a new conversation".to_owned()
             }
+            Self::PastUnreadable { name } => format!("--resume {name} reads what is left of it"),
             Self::File(error) if error.is_full() => "make room on the disk".to_owned(),
             Self::File(_) => return None,
         })

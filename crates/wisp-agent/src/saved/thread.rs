@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use wisp_context::{Loaded, Revision, ThreadRecord, load};
+use wisp_context::{Files, Loaded, Revision, SavedFile, ThreadRecord, load_with_past};
 use wisp_host::FileError;
-use wisp_host::files::Staged;
+use wisp_host::files::{self, Staged};
 
 use super::damage::set_aside;
 use super::folder::{Folder, is_session};
@@ -19,6 +19,8 @@ pub struct Thread {
     /// Taken at the first save of an unnamed conversation, else at once.
     lock: Option<Lock>,
     saved: Option<Revision>,
+    /// Whether a save without a past is in place, so that what stands in the file of the past is nobody's.
+    apart: bool,
     /// Whether the last try failed.
     pub(super) failed: bool,
     /// How long the last save took.
@@ -89,7 +91,7 @@ fn read(folder: &Folder, name: &str) -> Result<Resumed, SavedError> {
         record,
         losses,
         normalised,
-    } = load(&pair.transcript, &pair.store).map_err(|why| SavedError::Unreadable {
+    } = load_with_past(&pair.transcript, &pair.store, &pair.past).map_err(|why| SavedError::Unreadable {
         name: name.to_owned(),
         why,
     })?;
@@ -113,6 +115,7 @@ impl Thread {
             name,
             lock,
             saved: None,
+            apart: false,
             failed: false,
             took: Duration::ZERO,
         }
@@ -159,19 +162,27 @@ impl Thread {
         self.saved != Some(record.revision())
     }
 
-    /// Saves the record: both files written and synced beside their targets, then the store put in place, then the
-    /// transcript. On an error the files that were there are still there.
+    /// Saves the record: what left the context appended to the past, both other files written beside their targets,
+    /// all of it synced, then the store put in place, then the transcript. On an error what was saved last is still
+    /// there: the past behind the bytes its store names is nobody's. What is in the past then leaves memory.
     pub fn save(&mut self, record: &mut ThreadRecord) -> Result<(), SavedError> {
         if self.lock.is_none() {
             self.lock = Some(self.folder.lock(&self.name)?);
         }
         let began = Instant::now();
         let revision = record.revision();
-        let saved = record.save();
+        let saved = if self.apart {
+            record.save_apart()
+        } else {
+            record.save()
+        };
+        self.append(&saved)?;
         let store = self.staged("store", &saved.store)?;
         let transcript = self.staged("json", &saved.transcript)?;
         store.commit()?;
         transcript.commit()?;
+        record.put_away(&saved);
+        self.apart = true;
         self.saved = Some(revision);
         self.took = began.elapsed();
         Ok(())
@@ -180,6 +191,28 @@ impl Thread {
     /// Whether a save costs so little that it can be made within a turn as well.
     pub fn is_cheap(&self) -> bool {
         self.took <= MIDWAY
+    }
+
+    /// Writes what goes to the past, over what an unfinished save may have left there.
+    fn append(&self, saved: &Files) -> Result<(), FileError> {
+        use std::io::Write;
+        if saved.past.is_empty() {
+            return Ok(());
+        }
+        let path = self.folder.file(&self.name, SavedFile::Past.ending());
+        let mut file = files::private_append(&path)?;
+        file.set_len(saved.past_at)
+            .and_then(|()| file.write_all(&saved.past))
+            .and_then(|()| file.sync_data())
+            .map_err(|e| FileError::io("write", &path, e))
+    }
+
+    /// The record with all of it in memory, what was put away read back.
+    pub fn whole(&self, record: &ThreadRecord) -> Result<ThreadRecord, SavedError> {
+        let past = self.folder.past(&self.name)?;
+        record.rejoined(&past).ok_or_else(|| SavedError::PastUnreadable {
+            name: self.name.clone(),
+        })
     }
 
     fn staged(&self, ending: &str, bytes: &[u8]) -> Result<Staged, FileError> {

@@ -15,7 +15,7 @@ pub(super) async fn inspect(conversation: &mut Conversation, rest: &str, _: &Sce
     let view = match what {
         "" => return keep(conversation),
         "next" => conversation.context(None),
-        "turns" => Ok(conversation.context_turns()),
+        "turns" => conversation.context_turns(),
         number => match number.parse() {
             Ok(number) => conversation.context(Some(number)),
             Err(_) => Err(format!(
@@ -92,7 +92,7 @@ pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'
         ));
     }
     let turns = conversation.record.turn_count();
-    let dropped = conversation.record.condensations().len();
+    let dropped = conversation.record.condensation_count();
     let turns = if turns == 1 {
         "1 turn".to_owned()
     } else {

@@ -218,6 +218,9 @@ impl Conversation {
             "cached": metrics.and_then(|m| m.cached_tokens),
         });
         let mut details = json!({"text": reply.content, "step": step, "usage": usage});
+        if self.condensed {
+            details["condensed"] = true.into();
+        }
         match how {
             How::Whole => {}
             How::Recovered => details["recovered"] = true.into(),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use wisp_audit::Kind;
-use wisp_context::{Estimator, Phase, Reason, Request};
+use wisp_context::{Phase, Reason, Request};
 use wisp_ollama::{ChatRequest, Think, ToolDefinition};
 
 use super::again::Changes;
@@ -14,10 +14,8 @@ use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
-use crate::model::{Heard, convert, most};
+use crate::model::{Heard, convert};
 
-/// Tokens left for the reply when a prompt is only bounded from above.
-const LEAST_REPLY: u64 = 256;
 /// How often room is made for a request that may not fit, before it is given up.
 const ROOM_TRIES: u32 = 4;
 
@@ -127,12 +125,6 @@ impl Conversation {
         }
     }
 
-    /// The most tokens a request can be.
-    pub(super) fn most(&self, composed: &Request) -> u64 {
-        let tools = self.tools.as_ref().map_or("", |tools| tools.as_str());
-        most::in_request(composed, tools, self.counted.as_ref())
-    }
-
     /// The next request. On a server that drops what does not fit without a word it must fit however its text is
     /// split into tokens, or it is not sent.
     fn surely_fitting(&mut self, changes: &Changes, progress: &mut Progress) -> Result<Request, TurnError> {
@@ -140,25 +132,16 @@ impl Conversation {
         for _ in 0..ROOM_TRIES {
             let composed = self.record.request();
             let most = self.most(&composed) + changes.added();
-            if !self.model.cuts_silently() || most + LEAST_REPLY.min(window / 8) <= window {
+            if self.surely_fits(most) {
                 return Ok(composed);
             }
-            self.make_sure(&composed, most, progress.number)?;
+            let usual = self.assume_the_worst(&composed, most);
+            let made = self.condense(Phase::TurnStart, Reason::Overflow, progress.number);
+            self.estimator = usual;
+            made?;
             progress.grown_from = None;
         }
         Err(TurnError::TooLong(window))
-    }
-
-    /// Condenses with an estimate that assumes the worst of what the server has not counted.
-    fn make_sure(&mut self, composed: &Request, most: u64, number: u64) -> Result<(), TurnError> {
-        let bytes = composed.bytes() + self.estimator.tool_bytes();
-        let mut worst = Estimator::default();
-        worst.set_tool_bytes(self.estimator.tool_bytes());
-        worst.report(composed.bytes(), most.min(bytes));
-        let usual = std::mem::replace(&mut self.estimator, worst);
-        let made = self.condense(Phase::TurnStart, Reason::Overflow, number);
-        self.estimator = usual;
-        made
     }
 
     fn record_request(

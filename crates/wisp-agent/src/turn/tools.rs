@@ -98,8 +98,9 @@ impl Conversation {
         } else {
             turn.doing
                 .say(format!("{} {}", call.name, wisp_tools::one_line(&arguments)));
+            let (status, time) = (self.situation(progress.number), self.stamp().time);
             let (record, aside, situation) = (
-                Record(&self.record),
+                Record::new(&mut self.record, self.thread.as_ref(), time),
                 Aside {
                     model: &self.model,
                     audit: &self.audit,
@@ -108,7 +109,7 @@ impl Conversation {
                 },
                 Situation {
                     config: &self.config,
-                    status: self.situation(progress.number),
+                    status,
                 },
             );
             let scene = Scene {

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::blocks::Place;
 use crate::earlier::{self, Line};
 use crate::entry::{Dropped, EntryId};
-use crate::record::ThreadRecord;
+use crate::record::{INSTRUCTIONS, ThreadRecord};
 use crate::reference::Referenced;
 use crate::text::Text;
 
@@ -52,7 +52,7 @@ impl ThreadRecord {
             self.earlier.extend(lines);
         }
         if plan.kept_from.index() > from {
-            for entry in &mut self.entries[from..plan.kept_from.index()] {
+            for entry in self.entries.range_mut(from..plan.kept_from.index()) {
                 entry.dropped = Some(Dropped {
                     turn,
                     event: event.clone(),
@@ -80,9 +80,16 @@ impl ThreadRecord {
 
     /// The last turn whose lines are in the earlier block, 0 when none is.
     pub(crate) fn earlier_through(&self) -> u32 {
-        let start = self.literal_start(self.revision);
-        let dropped = self.entries.get(..start).unwrap_or_default();
-        dropped.last().map_or(0, |entry| entry.turn)
+        self.left_through(EntryId::at(self.literal_start(self.revision)))
+    }
+
+    /// The last turn before entry `kept_from`, where only whole turns stand before it.
+    pub(crate) fn left_through(&self, kept_from: EntryId) -> u32 {
+        if kept_from.index() <= INSTRUCTIONS {
+            return 0;
+        }
+        let kept = self.entry(kept_from);
+        kept.map_or(self.turn_count(), |entry| entry.turn.saturating_sub(1))
     }
 
     /// The first entry after turn `number`, whether or not it exists yet.
@@ -97,6 +104,7 @@ impl ThreadRecord {
     pub(crate) fn latest_calls(&self) -> EntryId {
         let last = self
             .entries
+            .here()
             .iter()
             .rev()
             .find(|entry| entry.kind() == crate::entry::Kind::Calls);

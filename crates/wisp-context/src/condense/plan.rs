@@ -130,7 +130,7 @@ impl<'a> Planner<'a> {
             headroom,
             goal,
             dropped: 0,
-            referenced: false,
+            referenced: phase == Phase::Idle,
             in_turn: 0,
             earlier: None,
             steps: Vec::new(),
@@ -139,7 +139,8 @@ impl<'a> Planner<'a> {
 
     fn run(mut self, reason: Reason) -> Plan {
         let fill_before = self.fill();
-        // From here on every output of an earlier turn is counted as its reference.
+        // From here on every output of an earlier turn is counted as its reference; between turns it is anyway, since
+        // the next request has them as references.
         self.referenced = true;
         self.drop_to_goal();
         self.squeeze();
@@ -273,7 +274,7 @@ impl<'a> Planner<'a> {
             .iter()
             .map(|output| output.saves)
             .sum();
-        self.sizes.fixed + self.earlier_bytes() + turns + self.sizes.open - saved
+        (self.sizes.fixed + self.earlier_bytes() + turns + self.sizes.open).saturating_sub(saved)
     }
 
     /// Estimated tokens of all of it.

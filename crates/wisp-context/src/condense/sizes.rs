@@ -29,7 +29,9 @@ pub(super) struct LiteralTurn {
 impl LiteralTurn {
     /// Its bytes once its outputs are references.
     pub(super) fn referenced_bytes(&self) -> u64 {
-        self.bytes - self.whole.iter().map(|output| output.saves).sum::<u64>()
+        // A file that was damaged may say more of an output than its turn sends.
+        self.bytes
+            .saturating_sub(self.whole.iter().map(|output| output.saves).sum::<u64>())
     }
 }
 

@@ -21,10 +21,37 @@ pub struct Loaded {
     pub normalised: usize,
 }
 
+/// One of the files a conversation is saved in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SavedFile {
+    /// `<name>.store`.
+    Store,
+    /// `<name>.json`.
+    Transcript,
+    /// `<name>.past`.
+    Past,
+}
+
+impl SavedFile {
+    /// Every one of them.
+    pub const ALL: [Self; 3] = [Self::Store, Self::Transcript, Self::Past];
+
+    /// What its name ends in.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Transcript => "json",
+            Self::Past => "past",
+        }
+    }
+}
+
 /// A damaged place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// The line of the store, from 1; 0 for the transcript.
+    /// The file.
+    pub file: SavedFile,
+    /// The line of it, from 1; 0 for the transcript, and for a file as a whole.
     pub line: usize,
     /// How many of its records are lost; 0 when everything in it was read all the same.
     pub records: usize,
@@ -49,9 +76,14 @@ pub enum LoadError {
     },
 }
 
-/// Reads a record from the bytes of its transcript and its store. Either may be empty, torn or nonsense; what one
-/// lacks is taken from the other. Fails only when there is nothing to go on with, or the version is another.
+/// Reads a record of which nothing is in a past: [`load_with_past`] with an empty one.
 pub fn load(transcript: &[u8], store: &[u8]) -> Result<Loaded, LoadError> {
+    load_with_past(transcript, store, &[])
+}
+
+/// Reads a record from the bytes of its transcript, its store and its past. Each may be empty, torn or nonsense; what
+/// one lacks is taken from the others. Fails only when there is nothing to go on with, or the version is another.
+pub fn load_with_past(transcript: &[u8], store: &[u8], past: &[u8]) -> Result<Loaded, LoadError> {
     let copy = read_transcript(transcript);
     let mut read = salvage::read(store);
     if let Some(version) = read
@@ -70,10 +102,16 @@ pub fn load(transcript: &[u8], store: &[u8]) -> Result<Loaded, LoadError> {
         (Ok(_), true) => losses.push(store_loss()),
         (Ok(_), false) => {}
     }
+    with_past(&mut read, past, &mut losses);
     let parts = merge(read, copy.ok());
     let record = rebuild(parts, &mut losses)
         .ok_or_else(|| LoadError::Damaged("its instructions are lost".to_owned()))?;
-    let normalised = record.entries.iter().filter(|entry| is_normalised(entry)).count();
+    let normalised = record
+        .entries
+        .here()
+        .iter()
+        .filter(|entry| is_normalised(entry))
+        .count();
     Ok(Loaded {
         record,
         losses,
@@ -139,6 +177,7 @@ fn transcript_loss(reason: &Unreadable, empty: bool) -> Loss {
         _ => "the transcript could not be read; everything was read from the store",
     };
     Loss {
+        file: SavedFile::Transcript,
         line: 0,
         records: 0,
         what: what.to_owned(),
@@ -148,10 +187,43 @@ fn transcript_loss(reason: &Unreadable, empty: bool) -> Loss {
 fn store_loss() -> Loss {
     let what = "the store could not be read: entries that had left the context are lost, the rest is from the transcript";
     Loss {
+        file: SavedFile::Store,
         line: 1,
         records: 0,
         what: what.to_owned(),
     }
+}
+
+/// Adds what the past has, as far as it belongs to the save; all of it when the store does not say.
+fn with_past(read: &mut Read, past: &[u8], losses: &mut Vec<Loss>) {
+    let own = read
+        .past
+        .and_then(|own| usize::try_from(own).ok())
+        .unwrap_or(past.len());
+    if past.len() < own {
+        losses.push(Loss {
+            file: SavedFile::Past,
+            line: 0,
+            records: 0,
+            what: format!(
+                "{} of its {own} bytes are there; what else left the context is lost",
+                past.len()
+            ),
+        });
+    }
+    let older = salvage::read_past(&past[..own.min(past.len())]);
+    losses.extend(older.losses);
+    let (parts, older) = (&mut read.parts, older.parts);
+    for (id, entry) in older.entries {
+        parts.entries.entry(id).or_insert(entry);
+    }
+    for (number, turn) in older.turns {
+        parts.turns.entry(number).or_insert(turn);
+    }
+    parts.condensations.splice(0..0, older.condensations);
+    parts.blocks.splice(0..0, older.blocks);
+    parts.notes.splice(0..0, older.notes);
+    parts.tasks.splice(0..0, older.tasks);
 }
 
 /// What the store has, with entries it lost taken from the transcript.

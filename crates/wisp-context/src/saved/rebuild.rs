@@ -3,20 +3,24 @@
 //! Composing relies on a few things: numbers without gaps, revisions that only rise, turns that begin where their
 //! entries do. A damaged file may break any of them, so each is set right here, and nothing later need check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::blocks::{Blocks, Version};
 use crate::condense::Condensation;
 use crate::earlier::Earlier;
 use crate::entry::{Content, Cut, Entry, EntryId, Kind, Origin, Revision};
 use crate::notes::{Note, Task};
-use crate::record::{Rules, ThreadRecord};
+use crate::record::{INSTRUCTIONS, Rules, ThreadRecord};
+use crate::tail::Tail;
 use crate::turn::{Outcome, Turn};
 
-use super::load::Loss;
+use super::load::{Loss, SavedFile};
 
 /// Entries a file may leave out between two it has. More is no gap but nonsense.
 const LARGEST_GAP: u32 = 10_000;
+
+/// The most entries a past that is lost is believed to have had.
+const LARGEST_PAST: u32 = 1_000_000;
 
 /// What was read of a record, in no particular order.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub(super) struct Parts {
     pub(super) calls: u32,
     /// How many entries there should be.
     pub(super) expected: usize,
+    /// How many of them are in the past.
+    pub(super) away: usize,
     pub(super) entries: BTreeMap<EntryId, Entry>,
     pub(super) turns: BTreeMap<u32, Turn>,
     pub(super) condensations: Vec<Condensation>,
@@ -33,6 +39,7 @@ pub(super) struct Parts {
     pub(super) notes: Vec<Note>,
     pub(super) tasks: Vec<Task>,
     pub(super) ratios: BTreeMap<String, f64>,
+    pub(super) sessions: BTreeSet<String>,
     /// The end line was there.
     pub(super) ended: bool,
 }
@@ -42,11 +49,12 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
     if parts.entries.get(&EntryId(1))?.kind() != Kind::Instructions {
         return None;
     }
-    let entries = dense(parts.entries);
+    let entries = dense(parts.entries, largest_gap(parts.away));
     let calls = parts.calls.max(calls_in(&entries));
     if entries.len() < parts.expected {
         let missing = parts.expected - entries.len();
         losses.push(Loss {
+            file: SavedFile::Store,
             line: 0,
             records: 0,
             what: format!("the last {missing} entries are missing"),
@@ -60,9 +68,9 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
     let applied = condensations.last().map_or(0, |done| done.revision);
     let mut record = ThreadRecord {
         revision: parts.revision.max(last).max(ended).max(applied),
-        entries,
-        turns,
-        condensations,
+        entries: Tail::of(entries, INSTRUCTIONS),
+        turns: Tail::of(turns, 0),
+        condensations: Tail::of(condensations, 0),
         blocks: blocks(parts.blocks),
         earlier: Earlier::default(),
         calls,
@@ -70,19 +78,27 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
         waiting: Vec::new(),
         notes: by_turn(parts.notes),
         tasks: parts.tasks,
+        past: 0,
         saves: parts.save,
         ratios: parts.ratios,
+        sessions: parts.sessions,
     };
     record.settle();
     Some(record)
 }
 
+/// The largest gap that is one: as large as the past, which may be lost, if that is no nonsense either.
+fn largest_gap(away: usize) -> u32 {
+    let away = u32::try_from(away).unwrap_or(u32::MAX);
+    away.clamp(LARGEST_GAP, LARGEST_PAST)
+}
+
 /// Entries under numbers without gaps, what is missing marked lost, revisions and turns never falling.
-fn dense(read: BTreeMap<EntryId, Entry>) -> Vec<Entry> {
+fn dense(read: BTreeMap<EntryId, Entry>, gap: u32) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::with_capacity(read.len());
     for (id, mut entry) in read {
         let at = EntryId::at(entries.len());
-        if id < at || id.0 - at.0 > LARGEST_GAP {
+        if id < at || id.0 - at.0 > gap {
             continue;
         }
         while EntryId::at(entries.len()) < id {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::load::Loss;
+use super::load::{Loss, SavedFile};
 use super::rebuild::Parts;
 use super::{Line, version_of};
 
@@ -13,6 +13,8 @@ pub(super) struct Read {
     pub(super) losses: Vec<Loss>,
     /// The version its header names, readable or not.
     pub(super) header_version: Option<u64>,
+    /// Bytes of the past that belong to the save, when its header could be read.
+    pub(super) past: Option<u64>,
     /// It is whole JSON of some other shape: an older wisp's.
     foreign: bool,
     any: bool,
@@ -39,7 +41,10 @@ impl Read {
                 parts.revision = header.revision;
                 parts.calls = header.calls;
                 parts.expected = header.entries;
+                parts.away = header.away;
+                self.past = Some(header.past);
                 parts.ratios = header.ratios;
+                parts.sessions = header.sessions;
             }
             Line::Entry(entry) => {
                 parts.entries.entry(entry.id).or_insert(*entry);
@@ -62,6 +67,7 @@ impl Read {
 
     fn lose(&mut self, line: usize, records: usize, what: &str) {
         self.losses.push(Loss {
+            file: SavedFile::Store,
             line,
             records,
             what: what.to_owned(),
@@ -71,6 +77,27 @@ impl Read {
 
 /// Reads a store.
 pub(super) fn read(bytes: &[u8]) -> Read {
+    let mut read = read_lines(bytes);
+    if read.any && !read.parts.ended {
+        read.lose(
+            bytes.split(|&byte| byte == b'\n').count(),
+            0,
+            "the file ends before its end line: what came after is lost",
+        );
+    }
+    read
+}
+
+/// Reads a past, which has neither a header nor an end.
+pub(super) fn read_past(bytes: &[u8]) -> Read {
+    let mut read = read_lines(bytes);
+    for loss in &mut read.losses {
+        loss.file = SavedFile::Past;
+    }
+    read
+}
+
+fn read_lines(bytes: &[u8]) -> Read {
     let mut read = Read::default();
     let lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
     let mut skip = false;
@@ -86,13 +113,6 @@ pub(super) fn read(bytes: &[u8]) -> Read {
         .position(|line| !line.is_empty() && line.iter().all(|&byte| byte == 0));
     if let Some(index) = nuls {
         read.lose(index + 1, 0, "a run of NUL bytes");
-    }
-    if read.any && !read.parts.ended {
-        read.lose(
-            lines.len(),
-            0,
-            "the file ends before its end line: what came after is lost",
-        );
     }
     read
 }

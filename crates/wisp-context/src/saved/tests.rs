@@ -52,7 +52,7 @@ fn a_whole_pair_comes_back_whole() {
             );
         }
     }
-    for entry in &mut record.entries[1..] {
+    for entry in record.entries.range_mut(1..usize::MAX) {
         entry.origin = crate::entry::Origin::Resumed;
     }
     assert_eq!(loaded.record, record);

@@ -39,7 +39,7 @@ struct Changes {
 }
 
 impl ThreadRecord {
-    /// Every turn, in order.
+    /// Every turn in memory, in order; of a record of which nothing was put away that is every turn.
     pub fn context_turns(&self, gauge: &Gauge<'_>) -> Vec<TurnRow> {
         let changes = self.changes();
         let first_kept = self
@@ -58,13 +58,13 @@ impl ThreadRecord {
                 .entry(turn.prompt)
                 .map_or_else(String::new, |entry| shorten(entry.text(), PROMPT_CHARS)),
         };
-        self.turns.iter().map(row).collect()
+        self.turns.here().iter().map(row).collect()
     }
 
     /// References by the turn they began at, cuts by the turn of their reply.
     fn changes(&self) -> BTreeMap<u32, Changes> {
         let mut changes: BTreeMap<u32, Changes> = BTreeMap::new();
-        for entry in &self.entries {
+        for entry in self.entries.here() {
             match &entry.content {
                 Content::Output(output) => {
                     if let Some(reference) = &output.reference {
@@ -82,7 +82,12 @@ impl ThreadRecord {
     }
 
     fn changed(&self, turn: u32, changes: Option<&Changes>) -> Vec<String> {
-        let condensed = self.condensations.iter().filter(|done| done.turn == turn).count();
+        let condensed = self
+            .condensations
+            .here()
+            .iter()
+            .filter(|done| done.turn == turn)
+            .count();
         let mut words: Vec<String> = Vec::new();
         if condensed > 0 {
             words.push("condensed".to_owned());

@@ -61,6 +61,7 @@ pub const ROWS: &[Row] = &[
         ContextOverflow,
         SHORTER,
     ),
+    row(400, Has("exceeds the context length"), ContextOverflow, SHORTER),
     row(
         500,
         Has("no user query found in messages"),
@@ -307,6 +308,7 @@ mod tests {
         "request (9177 tokens) exceeds the available context size (4096 tokens), try increasing it",
         "exceed_context_size_error",
         "input length (70 tokens) exceeds the model's maximum context length (64 tokens)",
+        "input length (70 tokens) exceeds the context length (64)",
         "Jinja Exception: no user query found in messages.",
         "error parsing tool call: raw='{\"a\"', err=unexpected end of JSON input",
         "raw='{\"a\"', err=unexpected end of JSON input",

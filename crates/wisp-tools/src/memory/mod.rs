@@ -1,4 +1,5 @@
-//! `memory`: what was held back, and what has left the context, read back from where it is kept.
+//! `memory`: what was held back, and what has left the context, read back from where it is kept; and what the model
+//! wants kept, noted.
 //!
 //! Nothing is run to answer: `recall` pages and filters the stored file, `summarise` reads it with the exact readers
 //! of `wisp-digest`, `condense` asks the conversation's model about all of it, part by part.
@@ -27,7 +28,7 @@ use source::Source;
 arguments! {
     /// What `memory` is called with.
     pub struct MemoryArguments {
-        request: String = "request", "recall output ID|entry N [matching PATTERN|lines A-B|head N|tail N] [from line N]; recall turn N; recall WORDS; summarise output ID [overview]; condense output ID: QUESTION";
+        request: String = "request", "recall output ID|entry N [matching PATTERN|lines A-B|head N|tail N] [from line N]; recall turn N; recall WORDS; summarise output ID [overview]; condense output ID: QUESTION; note SUBJECT NAME = VALUE; task TEXT; objective: DONE";
     }
 }
 
@@ -39,8 +40,9 @@ impl Tool for Memory {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: crate::MEMORY.into(),
-            description: "Reads back what was held back or is no longer shown, without running anything."
-                .into(),
+            description:
+                "Reads back what was held back or is no longer shown, without running anything; keeps notes."
+                    .into(),
             parameters: MemoryArguments::PARAMETERS.into(),
             limits: format!(
                 "a page is at most the tool-output budget; condense asks the model at most {} times and once more to combine",
@@ -102,7 +104,22 @@ async fn served(request: MemoryRequest, call: &mut Call<'_>) -> Result<Returned,
             let source = Source::text(named(&wanted), recalled.header, recalled.text);
             page(&source, &Filter::All, from, call.budget()).map(Returned::page)
         }
+        MemoryRequest::Note(text) => kept(call, |record| record.note(&text)),
+        MemoryRequest::Task(text) => kept(call, |record| record.set_task(&text)),
     }
+}
+
+/// Has the record keep something. Its answer says what, or begins with `error: ` as a failure does.
+fn kept(
+    call: &Call<'_>,
+    keep: impl FnOnce(&dyn crate::behind::Recollection) -> Result<String, String>,
+) -> Result<Returned, String> {
+    let record = call.scene.behind.record;
+    let record = record.ok_or("this conversation keeps no record")?;
+    Ok(match keep(record) {
+        Ok(noted) => Returned::page(noted),
+        Err(why) => Returned::error(why.trim_start_matches("error: ")),
+    })
 }
 
 fn named(wanted: &Wanted) -> String {
@@ -174,6 +191,14 @@ impl Asked {
         }
     }
 
+    fn keeping(action: &'static str) -> Self {
+        Self {
+            action,
+            failure: None,
+            ..Self::unread()
+        }
+    }
+
     fn of(request: &MemoryRequest) -> Self {
         let (action, target, from) = match request {
             MemoryRequest::Output(Request::Recall { target, from, .. }) => {
@@ -184,6 +209,8 @@ impl Asked {
             }
             MemoryRequest::Output(Request::Condense { target, .. }) => ("condense", of_target(target), None),
             MemoryRequest::Record(wanted, from) => ("recall", named(wanted), Some(from.line)),
+            MemoryRequest::Note(_) => return Self::keeping("note"),
+            MemoryRequest::Task(_) => return Self::keeping("task"),
         };
         Self {
             action,
@@ -211,7 +238,12 @@ fn of_target(target: &Target) -> String {
 }
 
 fn audit(call: &Call<'_>, request: &str, asked: &Asked) {
-    let mut details = json!({"request": request, "action": asked.action, "found": asked.failure.is_none()});
+    let done = if matches!(asked.action, "note" | "task") {
+        "noted"
+    } else {
+        "found"
+    };
+    let mut details = json!({"request": request, "action": asked.action, done: asked.failure.is_none()});
     if let Some(target) = &asked.target {
         details["target"] = target.as_str().into();
     }

@@ -12,6 +12,10 @@ pub enum MemoryRequest {
     Output(Request),
     /// Of the record, from a line of what it gives.
     Record(Wanted, Start),
+    /// Something to keep: `SUBJECT NAME = VALUE`.
+    Note(String),
+    /// The task to keep: `TEXT; objective: DONE`.
+    Task(String),
 }
 
 impl From<Request> for MemoryRequest {
@@ -22,19 +26,45 @@ impl From<Request> for MemoryRequest {
 
 /// Every verb.
 pub fn grammar() -> Grammar<MemoryRequest> {
-    Grammar::of_outputs().with(Row {
-        verb: "recall",
-        spellings: &["page", "read", "reread"],
-        forms: &[
-            "recall output ID [matching PATTERN | lines A-B | head N | tail N] [from line N]",
-            "recall entry N [matching PATTERN | lines A-B | head N | tail N] [from line N]",
-            "recall turn N [from line N]",
-            "recall task [from line N]",
-            "recall WORDS [from line N]",
-        ],
-        example: "recall output 3f9a2c1b matching error from line 44",
-        read: recall,
-    })
+    Grammar::of_outputs()
+        .with(Row {
+            verb: "recall",
+            spellings: &["page", "read", "reread"],
+            forms: &[
+                "recall output ID [matching PATTERN | lines A-B | head N | tail N] [from line N]",
+                "recall entry N [matching PATTERN | lines A-B | head N | tail N] [from line N]",
+                "recall turn N [from line N]",
+                "recall task [from line N]",
+                "recall WORDS [from line N]",
+            ],
+            example: "recall output 3f9a2c1b matching error from line 44",
+            read: recall,
+        })
+        .with(Row {
+            verb: "note",
+            spellings: &["remember"],
+            forms: &["note SUBJECT NAME = VALUE"],
+            example: "note decision storage = SQLite",
+            read: |rest| kept(rest, MemoryRequest::Note, "what is to be noted"),
+        })
+        .with(Row {
+            verb: "task",
+            spellings: &[],
+            forms: &["task TEXT; objective: DONE"],
+            example: "task port the billing service; objective: its tests pass",
+            read: |rest| match rest.trim() {
+                "" => Ok(MemoryRequest::Record(Wanted::Task, Start::default())),
+                rest => kept(rest, MemoryRequest::Task, "what the task is"),
+            },
+        })
+}
+
+/// What follows a verb that keeps something.
+fn kept(rest: &str, make: fn(String) -> MemoryRequest, missing: &str) -> Result<MemoryRequest, String> {
+    match rest.trim() {
+        "" => Err(format!("the request does not say {missing}")),
+        rest => Ok(make(rest.to_owned())),
+    }
 }
 
 /// What follows `recall`: an output's verbs hand on what is not theirs, and what is neither is searched for.
@@ -153,6 +183,31 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_to_be_kept_is_handed_on_as_it_stands() {
+        let note = "entity codename = BLUE HERON, from line 3";
+        for verb in ["note", "Note:", "remember"] {
+            assert_eq!(
+                read(&format!("{verb} {note}")),
+                MemoryRequest::Note(note.into()),
+                "{verb}"
+            );
+        }
+        let task = "port it; objective: tests pass";
+        assert_eq!(read(&format!("task {task}")), MemoryRequest::Task(task.into()));
+        assert_eq!(
+            read("task"),
+            MemoryRequest::Record(Wanted::Task, Start::default())
+        );
+        assert!(
+            grammar()
+                .read("note")
+                .unwrap_err()
+                .to_string()
+                .contains("note SUBJECT NAME = VALUE")
+        );
     }
 
     #[test]

@@ -33,6 +33,26 @@ const TELLING: &[&str] = &[
     "seconds",
 ];
 
+/// Kinds of which other fields say most, with those.
+const TELLING_OF: &[(Kind, &[&str])] = &[
+    (
+        Kind::ContextCondensation,
+        &[
+            "reason",
+            "steps",
+            "fillBefore",
+            "fillAfter",
+            "contextSize",
+            "floor",
+        ],
+    ),
+    (
+        Kind::ContextReference,
+        &["tool", "entry", "bytes", "referenceBytes"],
+    ),
+    (Kind::ContextCut, &["tool", "entry", "output", "bytes"]),
+];
+
 /// Prints events, lists sessions, or verifies.
 pub fn run(args: &Logs, env: Env) -> anyhow::Result<ExitCode> {
     let paths = paths(&env)?;
@@ -120,7 +140,7 @@ fn row(record: &Record) -> String {
     format!(
         "{time}  {turn:<4} {:<22} {}",
         record.kind,
-        summary(&record.details)
+        summary(&record.kind, &record.details)
     )
 }
 
@@ -132,21 +152,21 @@ fn tabs(record: &Record) -> String {
         record.kind.clone(),
         record.id.as_str().to_owned(),
         record.call.clone().unwrap_or_default(),
-        summary(&record.details),
+        summary(&record.kind, &record.details),
     ];
     fields.join("\t")
 }
 
 /// The most telling fields of the details on one line.
-fn summary(details: &Value) -> String {
+fn summary(kind: &str, details: &Value) -> String {
     let Some(object) = details.as_object() else {
         return String::new();
     };
-    let told = TELLING
-        .iter()
-        .filter_map(|name| Some((*name, object.get(*name)?)));
+    let own = TELLING_OF.iter().find(|(own, _)| own.name() == kind);
+    let (fields, most) = own.map_or((TELLING, 4), |(_, fields)| (*fields, fields.len()));
+    let told = fields.iter().filter_map(|name| Some((*name, object.get(*name)?)));
     let mut parts: Vec<String> = told
-        .take(4)
+        .take(most)
         .filter_map(|(name, value)| word(name, value))
         .collect();
     if parts.is_empty() {
@@ -161,6 +181,10 @@ fn word(name: &str, value: &Value) -> Option<String> {
         Value::Null => None,
         Value::String(text) if text.is_empty() => None,
         Value::String(text) => Some(text.chars().take(200).collect()),
+        Value::Array(all) if all.iter().all(Value::is_string) => {
+            let texts: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            (!texts.is_empty()).then(|| texts.join(", "))
+        }
         Value::Object(_) => Some(value.to_string().chars().take(200).collect()),
         value => Some(format!("{name} {value}").chars().take(200).collect()),
     }
@@ -261,11 +285,27 @@ mod tests {
     #[test]
     fn the_telling_fields_come_first_and_on_one_line() {
         assert_eq!(
-            summary(&json!({"bytes": 12, "tool": "read_file", "text": "two\nlines"})),
+            summary(
+                "tool.call",
+                &json!({"bytes": 12, "tool": "read_file", "text": "two\nlines"})
+            ),
             "two lines · read_file · bytes 12"
         );
-        assert_eq!(summary(&json!({"phase": "end"})), "end");
-        assert_eq!(summary(&json!(null)), "");
+        assert_eq!(summary("model.reasoning", &json!({"phase": "end"})), "end");
+        assert_eq!(summary("error", &json!(null)), "");
+    }
+
+    #[test]
+    fn a_condensation_says_why_what_was_done_and_from_where_to_where() {
+        let details = json!({
+            "turnsBefore": 12, "turnsAfter": 4, "contextSize": 8192, "target": 4915, "fillBefore": 6990,
+            "fillAfter": 4120, "headroom": 300, "steps": ["referenced 1", "dropped 8 turns"], "floor": false,
+            "reason": "budget",
+        });
+        assert_eq!(
+            summary("context.condensation", &details),
+            "budget · referenced 1, dropped 8 turns · fillBefore 6990 · fillAfter 4120 · contextSize 8192 · floor false"
+        );
     }
 
     #[test]

@@ -6,12 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use wisp_agent::model::check::Finding;
+use wisp_agent::saved::{Folder, Sweep, sweep};
 use wisp_audit::sessions;
 use wisp_audit::verify;
 use wisp_config::{Config, ConfigError, Paths};
 use wisp_host::{Clock, Env, SystemClock};
 use wisp_output::amount::{counted, size};
-use wisp_output::store::{Shelf, Sweep, TIME_LIMIT};
+use wisp_output::store::{self, Shelf, TIME_LIMIT};
 use wisp_term::pager;
 
 use crate::commands::logs;
@@ -39,6 +40,7 @@ pub fn all(paths: &Paths, config: &Config, screen: &Screen) -> Vec<Finding> {
         home(paths.home()),
         store(paths, config),
         audit(paths, config),
+        threads(paths, config),
         terminal(screen),
         pager(&screen.env),
     ]
@@ -81,7 +83,7 @@ fn home(home: &Path) -> Finding {
 fn store(paths: &Paths, config: &Config) -> Finding {
     const NAME: &str = "outputs";
     let shelf = Shelf::new(paths.home());
-    let sweep = Sweep {
+    let sweep = store::Sweep {
         shelf: &shelf,
         current: None,
         now: SystemClock.now(),
@@ -115,6 +117,45 @@ fn store(paths: &Paths, config: &Config) -> Finding {
         )),
         ..Finding::good(NAME, detail)
     }
+}
+
+/// The saved conversations: how many, what the next start removes, and which cannot be gone on with.
+fn threads(paths: &Paths, config: &Config) -> Finding {
+    const NAME: &str = "conversations";
+    let folder = Folder::new(paths.transcripts());
+    let sweep = Sweep {
+        folder: &folder,
+        contexts: &paths.contexts(),
+        now: SystemClock.now(),
+        days: u32::try_from(config.unnamed_days()).unwrap_or(u32::MAX),
+        time_limit: sweep::TIME_LIMIT,
+    };
+    let (listed, past) = match folder.list().and_then(|listed| Ok((listed, sweep.past()?))) {
+        Ok(found) => found,
+        Err(error) => {
+            let action = format!("see to {}", paths.transcripts().display());
+            return Finding::bad(NAME, error.to_string(), action);
+        }
+    };
+    let bytes: u64 = listed.iter().map(|one| one.bytes).sum();
+    let named = listed.iter().filter(|one| one.named).count();
+    let saved = counted(listed.len() as u64, "conversation");
+    let mut detail = format!("{saved} saved, {named} under a name ({})", size(bytes));
+    if !past.is_empty() {
+        let old = counted(past.len().min(sweep::REMOVAL_LIMIT) as u64, "conversation");
+        detail = format!("{detail}; the next start removes {old} without a name");
+    }
+    let broken = listed.iter().filter(|one| folder.load(&one.name).is_err());
+    let broken: Vec<&str> = broken.map(|one| one.name.as_str()).collect();
+    if broken.is_empty() {
+        return Finding::good(NAME, detail);
+    }
+    let action = "wisp threads says why; wisp threads delete NAME removes one";
+    Finding::bad(
+        NAME,
+        format!("{detail}; these cannot be gone on with: {}", broken.join(", ")),
+        action,
+    )
 }
 
 fn audit(paths: &Paths, config: &Config) -> Finding {
