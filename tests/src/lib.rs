@@ -9,6 +9,7 @@
     reason = "tests start the binary, lay out its home, and fail"
 )]
 
+pub mod schema;
 mod talk;
 
 pub use talk::{Talk, is_end, is_kind};

@@ -13,6 +13,8 @@
 //! assert_eq!(event, r#"{"type":"delta","text":"Let me look."}"#);
 //! ```
 
+#[cfg(feature = "args")]
+pub mod args;
 mod behind;
 mod cited;
 mod condense;
@@ -25,6 +27,7 @@ pub mod model;
 pub mod offer;
 mod open;
 mod piped;
+mod places;
 pub mod protocol;
 mod receipt;
 pub mod saved;

@@ -9,6 +9,7 @@ use wisp_output::store::{Shelf, StoreError};
 use wisp_output::{Kept, content::FileContent};
 
 use crate::conversation::{Conversation, Shown};
+use crate::places::Places;
 use crate::protocol::{Event, HeldRange, OutputView, View, ViewKind};
 use crate::saved::shown;
 
@@ -26,12 +27,13 @@ pub struct Search<'a> {
     pub backwards: bool,
 }
 
-/// Page `number` of a stored output, or a view that says why there is none.
-pub fn page(shelf: &Shelf, id: &str, number: u64) -> View {
+/// Page `number` of a stored output, or a view that says why there is none. `places` remembers the lines of the pages
+/// that were asked for before.
+pub fn page(shelf: &Shelf, id: &str, number: u64, places: &mut Places) -> View {
     match shelf
         .open(id)
         .map_err(|e| e.to_string())
-        .and_then(|kept| page_of(&kept, number))
+        .and_then(|kept| page_of(&kept, number, places))
     {
         Ok(mut view) => {
             if let Some(output) = &mut view.output {
@@ -43,12 +45,14 @@ pub fn page(shelf: &Shelf, id: &str, number: u64) -> View {
     }
 }
 
-fn page_of(kept: &Kept, number: u64) -> Result<View, String> {
+fn page_of(kept: &Kept, number: u64, places: &mut Places) -> Result<View, String> {
     let mut pages = Pages::new(kept.content.clone());
     let page = pages.page(number).map_err(|e| e.to_string())?;
     let page =
         page.ok_or_else(|| format!("output {} has {} pages", kept.record.shown_id(), pages.count()))?;
-    let first_line = pages.line_of(page.from).map_err(|e| e.to_string())?;
+    let whole = (kept.record.id.as_str(), kept.record.lines);
+    let first_line = places.first_line(whole, &mut pages, &page);
+    let first_line = first_line.map_err(|e| e.to_string())?;
     let view = OutputView {
         page: number,
         pages: pages.count(),
@@ -240,7 +244,7 @@ impl Conversation {
     fn stored(&self, id: &str) -> Result<View, String> {
         let outputs = Shelf::new(self.paths.home());
         let kept = outputs.open(id).map_err(|e: StoreError| e.to_string())?;
-        let mut view = page_of(&kept, 0)?;
+        let mut view = page_of(&kept, 0, &mut Places::default())?;
         if let Some(output) = &mut view.output {
             output.path = path_of(&outputs, &kept.record.id);
         }

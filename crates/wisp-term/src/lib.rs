@@ -29,6 +29,7 @@ pub mod table;
 pub mod theme;
 pub mod units;
 pub mod width;
+pub mod words;
 
 pub use markdown::Markdown;
 pub use notifier::Notifier;

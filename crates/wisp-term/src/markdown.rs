@@ -9,6 +9,7 @@ use crate::inline::{Painted, paint_ready};
 use crate::palette::Palette;
 use crate::safe::SafeText;
 use crate::theme::Role;
+use crate::words::WordWrap;
 
 /// The most bytes of a line that wait for the end of a marker.
 pub const MAX_WAIT: usize = 4096;
@@ -45,6 +46,9 @@ pub struct Markdown {
     fence: Option<String>,
     /// The last character of the line that was given out, which decides whether a marker may open.
     before: char,
+    /// Breaks prose at words; lines of code are left to the terminal, which keeps them whole for the clipboard.
+    wrap: Option<WordWrap>,
+    width: Option<usize>,
 }
 
 impl Markdown {
@@ -57,6 +61,17 @@ impl Markdown {
             line: Line::Unknown,
             fence: None,
             before: '\n',
+            wrap: None,
+            width: None,
+        }
+    }
+
+    /// The same, with prose broken at words for rows of `width` cells.
+    pub fn wrapped(palette: Palette, width: usize) -> Self {
+        Self {
+            wrap: Some(WordWrap::new(width)),
+            width: Some(width),
+            ..Self::new(palette)
         }
     }
 
@@ -73,7 +88,12 @@ impl Markdown {
         if !self.waiting.is_empty() {
             self.ready(true, &mut out);
         }
-        *self = Self::new(self.palette.clone());
+        self.end_row(&mut out);
+        let palette = self.palette.clone();
+        *self = match self.width {
+            Some(width) => Self::wrapped(palette, width),
+            None => Self::new(palette),
+        };
         out
     }
 
@@ -86,12 +106,20 @@ impl Markdown {
             self.waiting.push_str(body);
             self.ready(ends || self.waiting.len() > MAX_WAIT, &mut out);
             if ends {
+                self.end_row(&mut out);
                 out.push('\n');
                 self.line = Line::Unknown;
                 self.before = '\n';
             }
         }
         out
+    }
+
+    /// Gives out the word that waits for its end.
+    fn end_row(&mut self, out: &mut String) {
+        if let Some(wrap) = &mut self.wrap {
+            out.push_str(&wrap.end_line());
+        }
     }
 
     /// Gives out what of the line is certain; all of it when nothing more comes.
@@ -112,7 +140,10 @@ impl Markdown {
     fn prose(&mut self, base: Role, whole: bool, out: &mut String) {
         let Painted { shown, used, last } =
             paint_ready(&self.waiting, (base, self.before), whole, &self.palette);
-        out.push_str(&shown);
+        match &mut self.wrap {
+            Some(wrap) => out.push_str(&wrap.push(&shown)),
+            None => out.push_str(&shown),
+        }
         self.waiting.drain(..used);
         self.before = last;
     }
@@ -141,9 +172,17 @@ impl Markdown {
         if (1..=6).contains(&hashes) && text[hashes..].starts_with(' ') {
             return Line::Prose(Role::Heading);
         }
-        if ["- ", "* ", "+ "].iter().any(|mark| text.starts_with(mark)) {
-            out.push_str(&self.waiting[..indent]);
-            out.push_str("• ");
+        let bullet = ["- ", "* ", "+ "].iter().any(|mark| text.starts_with(mark));
+        let mark = if bullet { 2 } else { number_mark(text) };
+        if let (Some(wrap), true) = (&mut self.wrap, mark > 0) {
+            wrap.hang(indent + mark);
+        }
+        if bullet {
+            let start = format!("{}• ", &self.waiting[..indent]);
+            match &mut self.wrap {
+                Some(wrap) => out.push_str(&wrap.push(&start)),
+                None => out.push_str(&start),
+            }
             self.waiting.drain(..indent + 2);
             self.before = ' ';
         }
@@ -161,10 +200,21 @@ impl Markdown {
     }
 }
 
+/// The bytes of `12. ` at the start of a numbered item; 0 for anything else, or when its blank has not come.
+fn number_mark(text: &str) -> usize {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let marked = (1..=3).contains(&digits) && [". ", ") "].iter().any(|end| text[digits..].starts_with(end));
+    if marked { digits + 2 } else { 0 }
+}
+
 /// Whether what a line is cannot be said yet from its beginning (without indentation).
 fn is_open(text: &str) -> bool {
     let start: String = text.chars().take(7).collect();
+    let number = start.trim_end_matches(['.', ')']);
     start.is_empty()
+        || ((1..=3).contains(&number.len())
+            && start.len() - number.len() <= 1
+            && number.chars().all(|c| c.is_ascii_digit()))
         || ["```", "~~~", "- ", "* ", "+ "]
             .iter()
             .any(|mark| mark.starts_with(&start))
@@ -237,8 +287,37 @@ mod tests {
         assert_eq!(all("a\u{1b}[2Jb `\u{1b}]0;t\u{7}`", Palette::plain()), "ab ``");
     }
 
+    #[test]
+    fn prose_is_broken_at_words_and_code_is_not() {
+        let text = "1. one two three\n- four five six\n```\nlet a = one two three;\n```\nseven eight nine";
+        let mut markdown = Markdown::wrapped(Palette::plain(), 12);
+        let shown = [markdown.push(text), markdown.finish()].concat();
+        assert_eq!(
+            shown,
+            "1. one two \n   three\n• four five \n  six\n```\nlet a = one two three;\n```\nseven eight \nnine"
+        );
+    }
+
+    #[test]
+    fn a_number_is_text_until_its_mark_has_come() {
+        let mut markdown = Markdown::new(Palette::plain());
+        assert_eq!(markdown.push("2026"), "2026");
+        assert_eq!(markdown.push("\n1"), "\n");
+        assert_eq!(markdown.push("."), "");
+        assert_eq!(markdown.push(" x"), "1. x");
+        assert_eq!(markdown.finish(), "");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn breaking_at_words_only_adds(text in "[-a #*`~1.\n]{0,60}", width in 4usize..20) {
+            let mut markdown = Markdown::wrapped(Palette::plain(), width);
+            let shown = [markdown.push(&text), markdown.finish()].concat();
+            let solid = |text: &str| text.replace([' ', '\n'], "");
+            prop_assert_eq!(solid(&shown), solid(&all(&text, Palette::plain())));
+        }
 
         #[test]
         fn deltas_of_any_size_give_the_same_text(text in "[-a #*`~\n]{0,60}", at in 0usize..60) {

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
-use wisp_agent::{Launch, Selection, Setup, ground, start};
+use wisp_agent::args::{Saved, Talk};
+use wisp_agent::{Launch, ground, start};
 use wisp_config::{Config, Paths};
 use wisp_host::Env;
 use wisp_term::palette::{ColourChoice, Palette, depth};
@@ -23,23 +24,17 @@ const NOTIFICATIONS: usize = 5;
 #[derive(Debug, Parser)]
 #[command(name = "wisp-tui", version)]
 struct Arguments {
-    /// The model, as `ollama list` names it
-    #[arg(long, short)]
-    model: Option<String>,
-    /// Run what would need your leave without asking
-    #[arg(long)]
-    yes: bool,
-    /// Offer the model no tools
-    #[arg(long, conflicts_with = "tool")]
-    no_tools: bool,
-    /// Offer the model just this tool; may be given several times
-    #[arg(long, value_name = "NAME")]
-    tool: Vec<String>,
+    /// Model and tools.
+    #[command(flatten)]
+    talk: Talk,
+    /// Whether the conversation is saved, and which one it goes on with.
+    #[command(flatten)]
+    saved: Saved,
     /// Colours: auto, dark, light, ansi16 or none
     #[arg(long, value_name = "NAME")]
     theme: Option<String>,
     /// Show a recorded conversation again instead of having one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "resume"])]
     replay: Option<PathBuf>,
 }
 
@@ -113,15 +108,9 @@ async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
 
 /// Opens a conversation with the engine.
 async fn open(arguments: &Arguments, env: &Env, directory: PathBuf) -> anyhow::Result<(Config, Link)> {
-    let mut setup = Setup::new(env.clone(), directory, "tui");
-    setup.model.clone_from(&arguments.model);
-    setup.yes = arguments.yes;
+    let mut setup = arguments.talk.setup(env.clone(), directory, "tui");
     setup.demo = true;
-    setup.tools = match (arguments.no_tools, arguments.tool.is_empty()) {
-        (true, _) => Selection::None,
-        (false, true) => Selection::All,
-        (false, false) => Selection::Named(arguments.tool.clone()),
-    };
+    arguments.saved.apply(&mut setup);
     let ground = ground(setup)?;
     let config = ground.config.clone();
     let launch = Launch {

@@ -29,6 +29,9 @@ const FRAME: Duration = Duration::from_millis(16);
 const SHORT: usize = 20;
 /// How long after a frame the terminal can be taken to have told of its size.
 const SETTLED: Duration = Duration::from_millis(500);
+/// How long after the last word of a new size every row is written once more: a terminal may break or drop rows a
+/// little after it told of its size, and it says nothing of that.
+const WINDOW_RESTS: Duration = Duration::from_millis(300);
 /// How long the engine has to say that the conversation is over, once it was asked to end it.
 const PARTING: Duration = Duration::from_secs(5);
 /// The same, after a signal.
@@ -58,6 +61,8 @@ pub struct Runner<W> {
     start: Instant,
     drawn: Option<Instant>,
     stale: bool,
+    /// When every row is written once more after the window changed.
+    whole_at: Option<Instant>,
     leaving: Option<Instant>,
     ending: Option<Ending>,
     /// Whether going on after a stop of our own is still to be reported.
@@ -93,6 +98,7 @@ impl<W: Write> Runner<W> {
             start: Instant::now(),
             drawn: None,
             stale: true,
+            whole_at: None,
             leaving: None,
             ending: None,
             stopped: false,
@@ -140,7 +146,10 @@ impl<W: Write> Runner<W> {
         let frame = self
             .stale
             .then(|| self.drawn.map_or_else(Instant::now, |drawn| drawn + FRAME));
-        [change, frame, self.leaving].into_iter().flatten().min()
+        [change, frame, self.whole_at, self.leaving]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     async fn wake(&mut self) -> Woke {
@@ -173,6 +182,10 @@ impl<W: Write> Runner<W> {
     fn moment(&mut self) -> io::Result<()> {
         if self.leaving.is_some_and(|until| Instant::now() >= until) {
             self.ending = self.ending.or(Some(Ending::EngineGone));
+        }
+        if self.whole_at.is_some_and(|at| Instant::now() >= at) {
+            self.whole_at = None;
+            self.draw_whole();
         }
         if self.app.next_wake().is_some_and(|at| at <= self.now()) {
             self.give(Input::Tick)?;
@@ -210,7 +223,8 @@ impl<W: Write> Runner<W> {
             TermEvent::FocusGained => self.give(Input::Focus(true)),
             TermEvent::FocusLost => self.give(Input::Focus(false)),
             TermEvent::Resize(..) => {
-                self.stale = true;
+                self.whole_at = Some(Instant::now() + WINDOW_RESTS);
+                self.draw_whole();
                 Ok(())
             }
             TermEvent::Key(_) | TermEvent::Mouse(_) => Ok(()),
@@ -330,6 +344,13 @@ impl<W: Write> Runner<W> {
         self.take_back()
     }
 
+    /// Has every row written anew by the next frame. A window that was told of may have had another size in between and
+    /// be back at the one that is known: rows of the band below the cursor are gone then, although no size differs.
+    fn draw_whole(&mut self) {
+        self.screen.redraw();
+        self.stale = true;
+    }
+
     fn draw_when_due(&mut self) -> io::Result<()> {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
         if self.stale && due { self.draw() } else { Ok(()) }
@@ -357,6 +378,8 @@ impl<W: Write> Runner<W> {
         }
         self.screen.frame(finished, &band.rows, band.cursor)?;
         self.drawn = Some(Instant::now());
+        // The window may have changed while the frame was written.
+        self.stale |= session::window()? != self.screen.size();
         Ok(())
     }
 

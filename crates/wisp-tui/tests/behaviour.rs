@@ -270,6 +270,42 @@ fn the_selection_is_copied_and_the_file_paged() {
 }
 
 #[test]
+fn a_selection_over_pages_that_are_not_loaded_is_fetched_and_cut_where_a_terminal_ends() {
+    let mut stage = Stage::ready(80, 24);
+    stage.tell(result(OUTPUT_ID)).press("ctrl-o");
+    stage.tell(numbered_page(0, 20)).press("v");
+    stage.sent();
+    stage.press("G").tell(numbered_page(19, 20)).press("y");
+    let page = |page| Command::Output {
+        id: OUTPUT_ID.into(),
+        page,
+    };
+    assert!(
+        stage.sent().ends_with(&[page(0)]),
+        "the first page is not held any more"
+    );
+    let mut copied = None;
+    for number in 0..19 {
+        stage.tell(numbered_page(number, 20));
+        copied = stage.effects.iter().find_map(|effect| match effect {
+            Effect::Copy(text) => Some(text.clone()),
+            _ => None,
+        });
+        if copied.is_some() {
+            break;
+        }
+    }
+    let whole = (1..=20_000).fold(String::new(), |text, n| text + &format!("line {n:05}\n"));
+    let cut = wisp_term::clipboard::MAX_COPY / 11 * 11;
+    assert_eq!(copied.unwrap(), whole[..cut]);
+    assert!(
+        stage
+            .screen()
+            .contains("copied lines 1–6,817 of 1–20,000: a terminal takes 73.2 KiB")
+    );
+}
+
+#[test]
 fn left_and_right_go_through_the_conversations_outputs() {
     let mut stage = Stage::ready(80, 24);
     let ids = ["1111111111111111", "2222222222222222", "3333333333333333"];

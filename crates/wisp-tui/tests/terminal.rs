@@ -260,6 +260,17 @@ fn windows_of_any_size_are_survived() {
 }
 
 #[test]
+fn a_window_that_is_back_at_its_size_before_it_is_told_of_is_drawn_whole() {
+    let recording = recording(&format!("{READY}\n{MESSAGE}\n"));
+    let program = recording.play((80, 24));
+    program.wait_for("approve at moderate");
+    program.cut_rows_off(1);
+    assert!(!program.screen().contains("approve at moderate"));
+    kill_process(Pid::from_child(&program.child), Signal::WINCH).unwrap();
+    program.wait_for("approve at moderate");
+}
+
+#[test]
 fn a_window_without_rows_is_waited_out() {
     let recording = recording(&endless());
     let program = recording.play((0, 0));

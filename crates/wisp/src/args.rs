@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+pub use wisp_agent::args::{Saved, Talk};
 
 /// A terminal agent for people who run their own models.
 ///
@@ -50,23 +51,6 @@ pub enum Sub {
     Config(Config),
 }
 
-/// Which model, on which server, with which tools.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Talk {
-    /// The model, as `ollama list` names it
-    #[arg(long, short)]
-    pub model: Option<String>,
-    /// Run what would need your leave without asking
-    #[arg(long)]
-    pub yes: bool,
-    /// Offer the model no tools
-    #[arg(long, conflicts_with = "tool")]
-    pub no_tools: bool,
-    /// Offer the model just this tool; may be given several times
-    #[arg(long, value_name = "NAME")]
-    pub tool: Vec<String>,
-}
-
 /// `wisp chat`.
 #[derive(Debug, Default, Args)]
 pub struct Chat {
@@ -76,12 +60,9 @@ pub struct Chat {
     /// Speak the protocol as JSON lines instead of drawing
     #[arg(long)]
     pub json: bool,
-    /// Save the conversation under this name as it goes
-    #[arg(long, value_name = "NAME")]
-    pub save: Option<String>,
-    /// Go on with a saved conversation; without a name, with the last one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
-    pub resume: Option<String>,
+    /// Whether it is saved, and which one it goes on with.
+    #[command(flatten)]
+    pub saved: Saved,
 }
 
 /// `wisp respond`.

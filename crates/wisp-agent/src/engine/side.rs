@@ -10,6 +10,7 @@ use super::desk::Desk;
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::looking::Looking;
+use crate::places::Places;
 use crate::protocol::{Command, Event, NoteLevel, View};
 use crate::slash;
 use crate::views;
@@ -27,6 +28,8 @@ pub struct Side {
     models: Arc<Mutex<Vec<String>>>,
     /// Models that cannot be chosen.
     disabled: Vec<String>,
+    /// The lines of the pages that were looked at.
+    places: Mutex<Places>,
     /// The context, while the conversation is busy.
     looking: Option<Looking>,
 }
@@ -40,6 +43,7 @@ impl Side {
             client: conversation.server(),
             models: Arc::default(),
             disabled: conversation.config.disabled_models(),
+            places: Mutex::default(),
             looking: None,
         }
     }
@@ -107,7 +111,8 @@ impl Side {
         match command {
             Command::Answer { .. } | Command::Choose { .. } => desk.answer(command),
             Command::Output { id, page } => {
-                let view = views::page(&self.shelf, id, *page);
+                let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+                let view = views::page(&self.shelf, id, *page, &mut places);
                 self.events.send(Event::View(view));
             }
             Command::Search {

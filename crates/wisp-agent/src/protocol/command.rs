@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One request from a face. A JSON line that is not an object is taken as a `message` by the JSON face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Command {
     /// What the face can do; first, and optional. Without `approve` among the effects every approval is refused
@@ -90,6 +91,7 @@ pub enum Command {
 
 /// How a person answers an approval, and for how long it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// For the rest of this turn.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One thing that happened. Text in an event is as it came (a model's, a tool's, a file's): faces make it safe for
 /// their terminal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// A line for the person from wisp itself.
@@ -115,6 +116,7 @@ pub enum Event {
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoteLevel {
     /// Good to know.
@@ -128,6 +130,7 @@ pub enum NoteLevel {
 
 /// How things stand.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// The model in use.
@@ -151,6 +154,7 @@ pub struct Status {
 #[expect(clippy::struct_excessive_bools, reason = "the wire names each by itself")]
 /// What is being done. Faces time it themselves from its arrival.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Activity {
     /// `loading qwen3:8b`, `waiting for the model`, `thinking`, `running cargo test`; none at the end.
@@ -169,6 +173,7 @@ pub struct Activity {
 
 /// Which end of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The prompt has been recorded.
@@ -179,6 +184,7 @@ pub enum Phase {
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
     /// Wall-clock seconds from prompt to end.
@@ -198,6 +204,7 @@ pub struct TurnEnd {
 
 /// Whether a turn came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnOutcome {
     /// The model replied.
@@ -210,6 +217,7 @@ pub enum TurnOutcome {
 
 /// What a tool or a typed command printed, bounded: faces fold it and fetch the rest by page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OutputSummary {
     /// The id under which `/show` and `output` find it, 16 hex digits.
@@ -232,6 +240,7 @@ pub struct OutputSummary {
 
 /// A stretch of a stored output that the model was not shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct HeldRange {
     /// First line held back, from 1.
@@ -244,6 +253,7 @@ pub struct HeldRange {
 
 /// What a view shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ViewKind {
     /// A page of a stored output.
@@ -256,6 +266,7 @@ pub enum ViewKind {
 
 /// Something to look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct View {
     /// What it is.
@@ -272,6 +283,7 @@ pub struct View {
 
 /// One page of a stored output. Joined in order, the pages are the output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OutputView {
     /// The output's id, 16 hex digits.
@@ -298,6 +310,7 @@ pub struct OutputView {
 
 /// A command, read or edit that waits for the person's leave.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Approval {
     /// Goes back with the answer.
@@ -322,6 +335,7 @@ pub struct Approval {
 
 /// A question with options.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Choice {
     /// Goes back with the answer.
@@ -340,6 +354,7 @@ pub struct Choice {
 
 /// One option of a choice.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChoiceOption {
     /// What is sent back.

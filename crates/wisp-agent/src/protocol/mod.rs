@@ -19,6 +19,9 @@ pub use event::{
 };
 
 #[cfg(test)]
+mod schema;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use wisp_agent::protocol::{Approval, Command, Decision};
+use wisp_term::diff::{self, DiffLine};
 use wisp_term::{Role, visible};
 
 use super::{App, Dialog, GRACE};
@@ -14,6 +15,8 @@ pub struct ApprovalDialog {
     pub approval: Approval,
     /// Since when the keyboard has been silent, counted from its appearance.
     pub silent_since: Duration,
+    /// The lines of an edit's difference, their changed words marked.
+    pub difference: Vec<DiffLine>,
     /// The first row of the difference that is shown.
     pub scrolled: usize,
 }
@@ -51,8 +54,10 @@ impl App {
         self.close_panel();
         let body = format!("{}: {}", approval.level, approval.command);
         self.tell("wisp waits for your approval", &body);
+        let difference = approval.diff.as_deref().map(diff::of_unified).unwrap_or_default();
         let dialog = ApprovalDialog {
             approval,
+            difference,
             silent_since: self.now,
             scrolled: 0,
         };
@@ -109,11 +114,7 @@ impl App {
     /// Scrolls the difference of the open question.
     pub(super) fn scroll_difference(&mut self, by: isize) {
         if let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() {
-            let last = dialog
-                .approval
-                .diff
-                .as_deref()
-                .map_or(0, |diff| diff.lines().count().saturating_sub(1));
+            let last = dialog.difference.len().saturating_sub(1);
             dialog.scrolled = dialog.scrolled.saturating_add_signed(by).min(last);
         }
     }

@@ -143,7 +143,11 @@ impl App {
     fn view(&mut self, view: &View) {
         let (height, asked) = (self.panel_height(), self.was_asked_for(view));
         match (view.kind, &mut self.panel) {
-            (ViewKind::Output, Some(Panel::Output(panel))) if asked => panel.take(view, height),
+            (ViewKind::Output, Some(Panel::Output(panel))) if asked => {
+                if panel.take(view, height) {
+                    self.go_on_copying();
+                }
+            }
             (ViewKind::Digest, Some(Panel::Output(panel))) if asked => {
                 let digest = TextPanel::markdown(About::Digest, "digest", &view.text, &self.looks);
                 panel.digest = Some(digest);

@@ -2,12 +2,11 @@
 
 use wisp_agent::protocol::{Command, View};
 use wisp_term::Role;
-use wisp_term::clipboard::MAX_COPY;
 
 use super::App;
 use crate::effect::Effect;
 use crate::input::Editor;
-use crate::panel::{About, Asking, Goal, OutputPanel, Panel, TextPanel};
+use crate::panel::{About, Asking, Copying, Goal, OutputPanel, Panel, TextPanel};
 
 /// The most rows a panel takes of the window, its frame and bar not counted.
 pub(super) const PANEL_ROWS: usize = 16;
@@ -198,28 +197,43 @@ impl App {
         self.with_output(|panel, _| {
             panel.selected_from = match panel.selected_from {
                 Some(_) => None,
-                None => Some(panel.pages.top_line()),
+                None => Some((panel.pages.top_line(), panel.pages.top_page())),
             };
             None
         });
     }
 
-    /// Copies the selected lines, or those in view.
+    /// Copies the selected lines, or those in view; pages that are not loaded are fetched first.
     pub(super) fn copy_selection(&mut self) {
         let height = self.panel_height();
+        if let Some(Panel::Output(panel)) = &mut self.panel {
+            panel.copy(height);
+        }
+        self.go_on_copying();
+    }
+
+    /// Copies the selection that is being put together, if it is whole, and else asks for its next page.
+    pub(super) fn go_on_copying(&mut self) {
         let Some(Panel::Output(panel)) = &mut self.panel else {
             return;
         };
-        let (from, to) = panel.selection(height);
-        let (text, whole) = panel.pages.text(from, to);
-        panel.said = Some(if !whole {
-            "the selection reaches past the pages that are loaded: not copied".to_owned()
-        } else if text.len() > MAX_COPY {
-            "the selection is too long for the terminal's clipboard: not copied".to_owned()
-        } else {
-            self.effects.push(Effect::Copy(text));
-            format!("copied lines {from}–{to}")
-        });
+        match panel.gather() {
+            Ok(copying) => self.copied(copying),
+            Err(Some(command)) => {
+                panel.said = Some("fetching the selection …".to_owned());
+                self.send(command);
+            }
+            Err(None) => {}
+        }
+    }
+
+    /// Gives a whole selection to the clipboard and says so.
+    pub(super) fn copied(&mut self, copying: Copying) {
+        let (text, said) = copying.end();
+        self.effects.push(Effect::Copy(text));
+        if let Some(Panel::Output(panel)) = &mut self.panel {
+            panel.said = Some(said);
+        }
     }
 
     /// Opens the stored file in the person's pager.

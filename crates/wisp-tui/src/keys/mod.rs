@@ -84,10 +84,14 @@ impl std::fmt::Debug for Action {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysError {
     /// An action that does not exist.
-    #[error("no action is called {name}")]
+    #[error(
+        "no action is called {name}; the nearest is {nearest} (F1 in wisp-tui shows the keys, docs/tui.md lists the actions)"
+    )]
     NoAction {
         /// The name as written.
         name: String,
+        /// The action whose name is most like it.
+        nearest: &'static str,
     },
     /// A key that cannot be read.
     #[error("keys of {action}: {why}")]
@@ -98,7 +102,7 @@ pub enum KeysError {
         why: NotAKey,
     },
     /// Two actions of one place with the same key.
-    #[error("{key} is bound to {one} and to {other}")]
+    #[error("{key} is bound to {one} and to {other}; give one of them another key, or none with \"\"")]
     Clash {
         /// The key.
         key: String,
@@ -134,7 +138,10 @@ impl Bindings {
             .keys()
             .find(|name| ACTIONS.iter().all(|a| a.name != **name))
         {
-            return Err(KeysError::NoAction { name: name.clone() });
+            return Err(KeysError::NoAction {
+                name: name.clone(),
+                nearest: nearest(name),
+            });
         }
         let mut rows = Vec::new();
         for action in ACTIONS {
@@ -187,6 +194,29 @@ fn keys_of<'a>(action: &'a Action, chosen: &'a BTreeMap<String, Vec<String>>) ->
         Some(keys) => keys.iter().map(String::as_str).collect(),
         None => action.keys.to_vec(),
     }
+}
+
+/// The action whose name takes the fewest letters changed, added or left out to become `name`.
+fn nearest(name: &str) -> &'static str {
+    let names = ACTIONS.iter().map(|action| action.name);
+    names
+        .min_by_key(|known| distance(known, name))
+        .unwrap_or_default()
+}
+
+/// The edit distance of two names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, from) in a.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], at + 1);
+        for (to, letter) in b.iter().enumerate() {
+            let changed = corner + usize::from(*letter != from);
+            corner = row[to + 1];
+            row[to + 1] = changed.min(corner + 1).min(row[to] + 1);
+        }
+    }
+    row[b.len()]
 }
 
 /// A key may mean one thing in a place, and the first of two keys nothing by itself.
@@ -246,14 +276,18 @@ mod tests {
     #[test]
     fn a_choice_that_cannot_be_kept_is_refused() {
         let error = |rows: &[(&str, &[&str])]| Bindings::new(&chosen(rows)).unwrap_err().to_string();
-        assert_eq!(error(&[("fly", &["ctrl-s"])]), "no action is called fly");
+        assert!(
+            error(&[("open-outptu", &["ctrl-s"])])
+                .starts_with("no action is called open-outptu; the nearest is open-output ")
+        );
+        let other = "; give one of them another key, or none with \"\"";
         assert_eq!(
             error(&[("newline", &["enter"])]),
-            "enter is bound to send and to newline"
+            format!("enter is bound to send and to newline{other}")
         );
         assert_eq!(
             error(&[("newline", &["ctrl-x"])]),
-            "ctrl-x is bound to newline and to edit-outside"
+            format!("ctrl-x is bound to newline and to edit-outside{other}")
         );
         assert!(error(&[("newline", &["ctrl-oo"])]).starts_with("keys of newline: not a key: ctrl-oo"));
     }

@@ -5,6 +5,7 @@ use wisp_agent::protocol::{Command, HeldRange, OutputView, View};
 use wisp_term::units::{counted, format_bytes, thousands};
 use wisp_term::visible;
 
+use super::copying::Copying;
 use super::pages::{Goal, Layout, Pages};
 use super::text::TextPanel;
 use crate::input::Editor;
@@ -44,8 +45,10 @@ pub struct OutputPanel {
     pub prompt: Option<(Asking, Editor)>,
     /// The pattern last searched for.
     pub search: Option<Search>,
-    /// The first line of the selection.
-    pub selected_from: Option<u64>,
+    /// The first line of the selection, and the page it is on.
+    pub selected_from: Option<(u64, u64)>,
+    /// The selection that waits for pages to be copied.
+    pub copying: Option<Copying>,
     /// Its digest, while that is shown instead.
     pub digest: Option<TextPanel>,
     /// One sentence in the bar, until the next key.
@@ -65,6 +68,7 @@ impl OutputPanel {
             prompt: None,
             search: None,
             selected_from: None,
+            copying: None,
             digest: None,
             said: None,
             wrap: true,
@@ -72,12 +76,52 @@ impl OutputPanel {
         }
     }
 
-    /// Takes a page, if it is one of this output.
-    pub fn take(&mut self, view: &View, height: usize) {
-        if let Some(info) = view.output.as_ref().filter(|info| info.id == self.id) {
-            self.pages.take(info, &view.text, height);
-            self.info = Some(info.clone());
+    /// Takes a page, if it is one of this output. True when a selection waited for it.
+    pub fn take(&mut self, view: &View, height: usize) -> bool {
+        let Some(info) = view.output.as_ref().filter(|info| info.id == self.id) else {
+            return false;
+        };
+        let waited = match &mut self.copying {
+            Some(copying) if copying.page == info.page => {
+                self.pages.lend(info, &view.text, copying);
+                true
+            }
+            waiting => waiting.is_some() && info.pages == 0,
+        };
+        self.pages.take(info, &view.text, height);
+        self.info = Some(info.clone());
+        waited
+    }
+
+    /// Begins to copy the selected lines, or those in view.
+    pub fn copy(&mut self, height: usize) {
+        let (from, to) = self.selection(height);
+        let page = match self.selected_from {
+            Some((line, page)) if line == from => page,
+            _ => self.pages.top_page(),
+        };
+        self.copying = Some(Copying::new((from, to), page));
+    }
+
+    /// Puts what is loaded into the selection that is being copied: it, when that was all, or the request for the page
+    /// it needs.
+    pub fn gather(&mut self) -> Result<Copying, Option<Command>> {
+        let mut copying = self.copying.take().ok_or(None)?;
+        let pages = self.info.as_ref().map_or(1, |info| info.pages);
+        while !copying.is_whole() && copying.page < pages {
+            if !self.pages.copy_into(&mut copying) {
+                break;
+            }
         }
+        if copying.is_whole() || copying.page >= pages {
+            return Ok(copying);
+        }
+        let page = copying.page;
+        self.copying = Some(copying);
+        Err(Some(Command::Output {
+            id: self.id.clone(),
+            page,
+        }))
     }
 
     /// The request for the page that is needed now, if one is.
@@ -193,8 +237,8 @@ impl OutputPanel {
         let top = self.pages.top_line();
         let last = self.pages.view(height).last().map_or(top, |row| row.line);
         match self.selected_from {
-            Some(from) if from <= last => (from, last),
-            Some(from) => (top, from),
+            Some((from, _)) if from <= last => (from, last),
+            Some((from, _)) => (top, from),
             None => (top, last),
         }
     }

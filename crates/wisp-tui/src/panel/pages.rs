@@ -10,6 +10,7 @@ use std::ops::Range;
 use ratatui::text::Span;
 use wisp_agent::protocol::OutputView;
 
+use super::copying::{Copying, Offered};
 use crate::ansi;
 use crate::wrap::{self, Break};
 
@@ -30,6 +31,8 @@ struct Page {
     first_line: u64,
     lines: Vec<Vec<Span<'static>>>,
     rows: Vec<RowOf>,
+    /// Whether its last line ends here.
+    ended: bool,
 }
 
 impl Page {
@@ -39,6 +42,7 @@ impl Page {
             first_line: info.first_line,
             lines: ansi::untrusted(text),
             rows: Vec::new(),
+            ended: text.ends_with('\n') || info.page + 1 >= info.pages,
         };
         page.break_rows(layout);
         page
@@ -56,6 +60,17 @@ impl Page {
             self.rows
                 .extend(ranges.into_iter().map(|bytes| RowOf { line, bytes }));
         }
+    }
+
+    /// Gives a selection its lines.
+    fn copy_into(&self, copying: &mut Copying) {
+        let text = |line: &Vec<Span<'static>>| line.iter().map(|span| span.content.as_ref()).collect();
+        let lines: Vec<String> = self.lines.iter().map(text).collect();
+        copying.take(Offered {
+            first_line: self.first_line,
+            lines: &lines,
+            ended: self.ended,
+        });
     }
 
     /// The row that shows a byte of a line.
@@ -170,20 +185,15 @@ impl Pages {
         page.map_or(1, |page| page.first_line) + row.map_or(0, |row| row.line as u64)
     }
 
-    /// The text of lines `from` to `to` as shown, and whether all of them are on the pages held.
-    pub fn text(&self, from: u64, to: u64) -> (String, bool) {
-        let mut text = String::new();
-        let mut found = 0;
-        for page in &self.held {
-            for (number, line) in (page.first_line..).zip(&page.lines) {
-                if (from..=to).contains(&number) {
-                    text.extend(line.iter().map(|span| span.content.as_ref()));
-                    text.push('\n');
-                    found += 1;
-                }
-            }
-        }
-        (text, found > to.saturating_sub(from))
+    /// The number of the page whose line is at the top of the view.
+    pub fn top_page(&self) -> u64 {
+        self.locate(self.top).map_or(0, |(page, _)| page.number)
+    }
+
+    /// Has a selection take the page it needs. False when that is not held.
+    pub fn copy_into(&self, copying: &mut Copying) -> bool {
+        let page = self.held.iter().find(|page| page.number == copying.page);
+        page.map(|page| page.copy_into(copying)).is_some()
     }
 
     /// Moves the view by rows, as far as the pages held go.
@@ -256,6 +266,11 @@ impl Pages {
         }
         self.asked = Some(wanted);
         self.asked
+    }
+
+    /// Has a selection take a page that came for it alone.
+    pub fn lend(&self, info: &OutputView, text: &str, copying: &mut Copying) {
+        Page::new(info, text, self.layout).copy_into(copying);
     }
 
     /// Takes a page that came. One that is neither the goal's nor next to those held is let go.

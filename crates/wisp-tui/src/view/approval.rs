@@ -3,7 +3,8 @@
 
 use ratatui::text::Line;
 use wisp_agent::protocol::Decision;
-use wisp_term::width::{cells, expand_tabs, truncate, truncate_middle};
+use wisp_term::diff;
+use wisp_term::width::{cells, truncate, truncate_middle};
 use wisp_term::{Role, visible};
 
 use crate::app::{App, ApprovalDialog};
@@ -112,44 +113,34 @@ fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
         .unwrap_or(letters)
 }
 
-/// The lines of a unified difference in view.
+/// The lines of an edit's difference in view.
 fn difference(app: &App, dialog: &ApprovalDialog, inner: usize, room: usize) -> Vec<Line<'static>> {
-    let Some(diff) = &dialog.approval.diff else {
-        return Vec::new();
-    };
-    if room == 0 {
+    let lines = &dialog.difference;
+    if lines.is_empty() || room == 0 {
         return Vec::new();
     }
-    let total = diff.lines().count();
+    let total = lines.len();
     let fits = total <= room;
     let shown = if fits { room } else { room - 1 };
     let first = dialog.scrolled.min(total.saturating_sub(shown));
-    let lines = diff.lines().skip(first).take(shown);
-    let mut rows: Vec<Line<'static>> = lines.map(|line| diff_row(app, line, inner)).collect();
+    let digits = diff::digits(lines);
+    let in_view = lines.iter().skip(first).take(shown);
+    let mut rows: Vec<Line<'static>> = in_view
+        .map(|line| {
+            let spans = diff::spans(line, digits, inner).into_iter();
+            spans.map(|(role, text)| app.looks.span(role, text)).collect()
+        })
+        .collect();
     if !fits {
         let last = (first + shown).min(total);
-        let text = format!("… lines {}–{last} of {total} · ↑↓ scroll", first + 1);
+        let (added, removed) = diff::counts(lines);
+        let text = format!(
+            "… lines {}–{last} of {total}, +{added} -{removed} · ↑↓ scroll",
+            first + 1
+        );
         rows.push(Line::from(
             app.looks.span(Role::Quiet, truncate(&text, inner).into_owned()),
         ));
     }
     rows
-}
-
-/// Beginnings of a unified difference's lines and their roles, the longer first.
-const DIFF_ROLES: [(&str, Role); 5] = [
-    ("+++", Role::Quiet),
-    ("---", Role::Quiet),
-    ("@@", Role::Quiet),
-    ("+", Role::Added),
-    ("-", Role::Removed),
-];
-
-fn diff_row(app: &App, line: &str, inner: usize) -> Line<'static> {
-    let role = DIFF_ROLES
-        .iter()
-        .find(|(start, _)| line.starts_with(start))
-        .map_or(Role::Text, |(_, role)| *role);
-    let shown = visible(&expand_tabs(line, 0));
-    Line::from(app.looks.span(role, truncate(&shown, inner).into_owned()))
 }

@@ -313,6 +313,28 @@ pub fn page_of(id: &str, text: &str) -> Event {
     })
 }
 
+/// A page of a thousand numbered lines, of an output of so many pages.
+pub fn numbered_page(page: u64, pages: u64) -> Event {
+    let first_line = page * 1000 + 1;
+    let lines = first_line..first_line + 1000;
+    let text = lines.fold(String::new(), |text, n| text + &format!("line {n:05}\n"));
+    let info = OutputView {
+        id: OUTPUT_ID.into(),
+        page,
+        pages,
+        first_line,
+        lines: pages * 1000,
+        bytes: pages * 11_000,
+        ..OutputView::default()
+    };
+    Event::View(View {
+        kind: ViewKind::Output,
+        turn: None,
+        text,
+        output: Some(info),
+    })
+}
+
 pub fn approval() -> Approval {
     Approval {
         id: "q1".into(),

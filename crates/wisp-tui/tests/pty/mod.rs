@@ -71,12 +71,22 @@ impl Program {
 
     pub fn resize(&self, columns: u16, rows: u16) {
         self.pty.resize(pty_process::Size::new(rows, columns)).unwrap();
-        self.written
-            .0
-            .lock()
-            .unwrap()
-            .parser
-            .set_size(size(rows), size(columns));
+        let mut written = self.written.0.lock().unwrap();
+        written.parser.set_size(size(rows), size(columns));
+    }
+
+    /// What a terminal does that is made lower and given its height back before the program is told: the rows below are
+    /// gone, and the program's size is the one it knows.
+    pub fn cut_rows_off(&self, rows: u16) {
+        let mut written = self.written.0.lock().unwrap();
+        let (height, columns) = written.parser.screen().size();
+        written.parser.set_size(size(rows), columns);
+        written.parser.set_size(height, columns);
+    }
+
+    /// What is on the screen now.
+    pub fn screen(&self) -> String {
+        self.written.0.lock().unwrap().parser.screen().contents()
     }
 
     /// Waits until the screen is as wanted; fails with the screen when it never is.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{self, Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
-use wisp_term::{Printer, Role, visible, width};
+use wisp_term::{Printer, Role, diff, visible, width};
 
 /// How long the keyboard must have been quiet before a key is taken as an answer: what was typed before the
 /// question was seen is not one.
@@ -69,14 +69,13 @@ fn show(approval: &Approval, err: &mut Printer) {
     let _ = err.flush();
 }
 
+/// The lines of an edit's difference with their numbers, words that differ marked.
 fn show_diff(diff: &str, err: &mut Printer) {
-    for line in diff.lines() {
-        let role = match line.as_bytes().first() {
-            Some(b'+') => Role::Added,
-            Some(b'-') => Role::Removed,
-            _ => Role::Quiet,
-        };
-        let _ = err.painted_line(role, &format!("  {}", visible(line)));
+    let columns = terminal::size().map_or(err.width(), |(columns, _)| usize::from(columns));
+    let width = columns.saturating_sub(2).max(20);
+    let shown = diff::render(&diff::of_unified(diff), err.palette(), width);
+    for line in shown.lines() {
+        let _ = err.line(&format!("  {line}"));
     }
 }
 

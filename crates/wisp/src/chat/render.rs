@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
-use wisp_term::{Markdown, Printer, Role, safe, units, width};
+use wisp_term::{Markdown, Printer, Role, safe, units, width, words};
 
 use super::tail::Tail;
 use super::working::Working;
@@ -77,7 +77,11 @@ impl Renderer {
             NoteLevel::Error => Role::Error,
         };
         for line in text.lines() {
-            let _ = self.err.painted_line(role, &safe::safe(line));
+            let mut line = safe::safe(line);
+            if self.err.surface().terminal {
+                line = words::wrapped(&line, columns(&self.err));
+            }
+            let _ = self.err.painted_line(role, &line);
         }
     }
 
@@ -92,9 +96,10 @@ impl Renderer {
             return;
         }
         let palette = self.out.palette().clone();
+        let width = columns(&self.out);
         let drawn = self
             .reply
-            .get_or_insert_with(|| Markdown::new(palette))
+            .get_or_insert_with(|| Markdown::wrapped(palette, width))
             .push(text);
         self.tail.push(&drawn);
         let _ = self.out.text(&drawn);
@@ -214,6 +219,14 @@ impl Renderer {
         let _ = self.err.painted_line(Role::Status, &line);
         let _ = self.err.flush();
     }
+}
+
+/// Cells of a row at this moment: the window may have changed since the start.
+fn columns(printer: &Printer) -> usize {
+    let now = crossterm::terminal::size().map(|(columns, _)| usize::from(columns));
+    now.ok()
+        .filter(|columns| *columns > 0)
+        .unwrap_or_else(|| printer.width())
 }
 
 /// `3.1 s · ↓4,009 ↑79`.

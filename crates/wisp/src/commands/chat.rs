@@ -3,7 +3,6 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use wisp_agent::saved::Resume;
 use wisp_agent::{Launch, ground, start};
 use wisp_host::Env;
 
@@ -16,11 +15,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
     let interactive = std::io::stdin().is_terminal();
     let mut setup = setup(&args.talk, env.clone(), "chat")?;
     setup.demo = true;
-    setup.saving.name.clone_from(&args.save);
-    setup.saving.resume = args.resume.as_deref().map(|name| match name {
-        "" => Resume::Last,
-        name => Resume::Named(name.to_owned()),
-    });
+    args.saved.apply(&mut setup);
     let ground = ground(setup)?;
     let screen = Screen::new(env, &ground.config.theme());
     let history = ground.paths.history();

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use tokio::runtime::Runtime;
-use wisp_agent::{Selection, Setup};
+use wisp_agent::Setup;
 use wisp_config::Paths;
 use wisp_host::Env;
 
@@ -44,13 +44,5 @@ pub fn paths(env: &Env) -> anyhow::Result<Paths> {
 
 /// The setup of a conversation from its arguments.
 pub fn setup(talk: &Talk, env: Env, face: &'static str) -> anyhow::Result<Setup> {
-    let mut setup = Setup::new(env, directory()?, face);
-    setup.model.clone_from(&talk.model);
-    setup.yes = talk.yes;
-    setup.tools = match (talk.no_tools, talk.tool.is_empty()) {
-        (true, _) => Selection::None,
-        (false, true) => Selection::All,
-        (false, false) => Selection::Named(talk.tool.clone()),
-    };
-    Ok(setup)
+    Ok(talk.setup(env, directory()?, face))
 }
