@@ -16,6 +16,7 @@ use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
+use crate::printed::Printed;
 use crate::protocol::{HeldRange, OutputSummary};
 use crate::saved::Thread;
 
@@ -88,7 +89,7 @@ pub struct Conversation {
     /// The working directory.
     pub directory: PathBuf,
     /// What is at hand to be shown again, in order.
-    pub shown: Vec<Shown>,
+    pub shown: Printed,
     /// Lines the person typed.
     pub typed: Vec<String>,
     /// Turns of the conversations before the last `/new`, so that a turn's number is never used twice in a session.
@@ -183,10 +184,7 @@ impl Conversation {
 
     /// Notes an output of a typed command or a tool, the oldest making room.
     pub fn note_shown(&mut self, shown: Shown) {
-        if self.shown.len() >= SHOWN {
-            self.shown.drain(..=self.shown.len() - SHOWN);
-        }
-        self.shown.push(shown);
+        self.shown.push(shown, SHOWN);
     }
 
     /// Notes an output so that `/show` and `/last` find it.

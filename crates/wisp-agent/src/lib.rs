@@ -28,6 +28,7 @@ pub mod offer;
 mod open;
 mod piped;
 mod places;
+mod printed;
 pub mod protocol;
 mod receipt;
 pub mod saved;

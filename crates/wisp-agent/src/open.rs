@@ -357,7 +357,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         config,
         env: setup.env.clone(),
         directory: setup.directory.clone(),
-        shown: Vec::new(),
+        shown: crate::printed::Printed::default(),
         typed: Vec::new(),
         turns_before: 0,
         demo,

@@ -1,20 +1,22 @@
 //! Stored outputs as a face looks at them: a page, a search, a digest, or the whole with the account of it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use wisp_output::pages::{PAGE, Pages};
 use wisp_output::recall::Matcher;
 use wisp_output::search::{Direction, search as search_in};
 use wisp_output::store::{Shelf, StoreError};
-use wisp_output::{Kept, content::FileContent};
+use wisp_output::{Kept, content::Content};
 
 use crate::conversation::{Conversation, Shown};
 use crate::places::Places;
+use crate::printed::Printed;
 use crate::protocol::{Event, HeldRange, OutputView, View, ViewKind};
 use crate::saved::shown;
 
 /// The most bytes of a digest's text in a view.
-const DIGEST: usize = 16 * 1024;
+pub(crate) const DIGEST: usize = 16 * 1024;
 
 /// What a face searches for.
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +29,12 @@ pub struct Search<'a> {
     pub backwards: bool,
 }
 
-/// Page `number` of a stored output, or a view that says why there is none. `places` remembers the lines of the pages
-/// that were asked for before.
-pub fn page(shelf: &Shelf, id: &str, number: u64, places: &mut Places) -> View {
+/// Page `number` of an output, or a view that says why there is none. `places` remembers the lines of the pages that
+/// were asked for before.
+pub fn page((shelf, printed): (&Shelf, &Printed), id: &str, number: u64, places: &mut Places) -> View {
+    if let Some(one) = printed.unkept(id) {
+        return one.page();
+    }
     match shelf
         .open(id)
         .map_err(|e| e.to_string())
@@ -129,8 +134,11 @@ fn missing(id: &str, why: String) -> View {
     }
 }
 
-/// Where a pattern occurs next in a stored output.
-pub fn search(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Event {
+/// Where a pattern occurs next in an output.
+pub fn search((shelf, printed): (&Shelf, &Printed), id: &str, wanted: &Search<'_>) -> Event {
+    if let Some(one) = printed.unkept(id) {
+        return one.search(wanted);
+    }
     let hit = found(shelf, id, wanted).ok().flatten();
     Event::Found {
         id: id.to_owned(),
@@ -142,8 +150,16 @@ pub fn search(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Event {
 
 fn found(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Result<Option<(u64, u64)>, String> {
     let kept = shelf.open(id).map_err(|e| e.to_string())?;
+    search_in_content(kept.content, wanted)
+}
+
+/// The line a pattern occurs in next, and that line's page.
+pub(crate) fn search_in_content<C: Content>(
+    content: C,
+    wanted: &Search<'_>,
+) -> Result<Option<(u64, u64)>, String> {
     let matcher = Matcher::new(wanted.pattern).map_err(|e| e.to_string())?;
-    let mut pages: Pages<FileContent> = Pages::new(kept.content);
+    let mut pages = Pages::new(content);
     let direction = if wanted.backwards {
         Direction::Backward
     } else {
@@ -158,12 +174,15 @@ fn found(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Result<Option<(u64, u6
     Ok(Some((hit.line, pages.page_of(at).unwrap_or(at / PAGE))))
 }
 
-/// The digest of a stored output.
-pub fn digest(shelf: &Shelf, id: &str) -> View {
-    let text = shelf
-        .open(id)
-        .map_err(|e| e.to_string())
-        .and_then(|kept| digest_of(&kept));
+/// The digest of an output.
+pub fn digest((shelf, printed): (&Shelf, &Printed), id: &str) -> View {
+    let text = match printed.unkept(id) {
+        Some(one) => Ok(one.digest()),
+        None => shelf
+            .open(id)
+            .map_err(|e| e.to_string())
+            .and_then(|kept| digest_of(&kept)),
+    };
     let text = text.unwrap_or_else(|why| why);
     View {
         kind: ViewKind::Digest,
@@ -199,16 +218,12 @@ pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
 impl Conversation {
     /// The whole of an output for the person, by the start of its id; without one, the last.
     pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
-        let older;
         let one = match id {
             None => self.shown.last().ok_or("nothing has been printed yet")?,
             Some(id) => match self.find_shown(id)? {
                 Some(one) => one,
                 None => match self.recorded(id) {
-                    Some(found) => {
-                        older = found;
-                        &older
-                    }
+                    Some(found) => Arc::new(found),
                     None => return self.stored(id),
                 },
             },
@@ -216,12 +231,7 @@ impl Conversation {
         if one.kept {
             return self.stored(&one.id);
         }
-        Ok(View {
-            kind: ViewKind::Output,
-            turn: None,
-            text: one.text.clone(),
-            output: Some(unkept(one)),
-        })
+        Ok(one.page())
     }
 
     /// An output that is no longer at hand, as the record has it.
@@ -231,8 +241,8 @@ impl Conversation {
         outputs.into_iter().find(|one| one.id.starts_with(id))
     }
 
-    fn find_shown(&self, id: &str) -> Result<Option<&Shown>, String> {
-        let mut found = self.shown.iter().filter(|s| s.id.starts_with(id));
+    fn find_shown(&self, id: &str) -> Result<Option<Arc<Shown>>, String> {
+        let mut found = self.shown.beginning_with(id).into_iter();
         match (found.next(), found.next()) {
             _ if id.len() < 4 => Err("give at least four characters of the id".to_owned()),
             (Some(_), Some(_)) => Err(format!("several outputs begin with {id}: give more of it")),
@@ -253,7 +263,7 @@ impl Conversation {
 }
 
 /// What is said of an output that the store does not have.
-fn unkept(shown: &Shown) -> OutputView {
+pub(crate) fn unkept(shown: &Shown) -> OutputView {
     let why = match &shown.not_kept {
         Some(why) => format!("the whole was not kept ({why}); this is what the tool returned"),
         None => format!(

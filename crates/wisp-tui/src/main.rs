@@ -12,13 +12,16 @@ use wisp_agent::{Launch, ground, start};
 use wisp_config::{Config, Paths};
 use wisp_host::Env;
 use wisp_term::palette::{ColourChoice, Palette, depth};
-use wisp_tui::keys::Bindings;
+use wisp_tui::keys::{Bindings, KeysError};
 use wisp_tui::link::{self, Link};
 use wisp_tui::run::{Ending, Runner};
 use wisp_tui::{App, Screen, Settings, replay, session, terminal};
 
 /// The most notifications in a minute: more than that is noise.
 const NOTIFICATIONS: usize = 5;
+
+/// The exit code of a command line or a configuration that cannot be used.
+const USAGE: u8 = 64;
 
 /// Talk to a local model in an inline band over the terminal's own scrollback.
 #[derive(Debug, Parser)]
@@ -31,7 +34,7 @@ struct Arguments {
     #[command(flatten)]
     saved: Saved,
     /// Colours: auto, dark, light, ansi16 or none
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = ["auto", "dark", "light", "ansi16", "none"])]
     theme: Option<String>,
     /// Show a recorded conversation again instead of having one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "resume"])]
@@ -39,7 +42,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
     session::restore_on_panic();
     let ended = begin(&arguments);
     session::end();
@@ -55,6 +61,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// clap's own text, with wisp's exit code for a wrong command line.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _told = error.print();
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}
+
 #[expect(
     clippy::print_stderr,
     reason = "a binary reports its failure once, when the band is gone"
@@ -65,8 +77,10 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = open.and_then(wisp_agent::OpenError::hint) {
         eprintln!("hint: {hint}");
     }
-    let usage = open.is_some_and(wisp_agent::OpenError::is_usage);
-    ExitCode::from(if usage { 64 } else { 1 })
+    let usage = open.is_some_and(wisp_agent::OpenError::is_usage)
+        || error.downcast_ref::<KeysError>().is_some()
+        || error.downcast_ref::<wisp_config::ConfigError>().is_some();
+    ExitCode::from(if usage { USAGE } else { 1 })
 }
 
 fn begin(arguments: &Arguments) -> anyhow::Result<Ending> {

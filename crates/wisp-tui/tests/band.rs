@@ -12,8 +12,11 @@ use std::time::{Duration, Instant};
 use common::*;
 use proptest::prelude::*;
 use ratatui::layout::Size;
-use wisp_agent::protocol::{Event, NoteLevel, TurnOutcome};
-use wisp_tui::{Input, Reflow, Screen, view};
+use wisp_agent::protocol::{
+    Choice, ChoiceOption, Event, NoteLevel, Phase, TurnEnd, TurnOutcome, View, ViewKind,
+};
+use wisp_tui::terminal::Notifier;
+use wisp_tui::{Effect, Input, Reflow, Screen, view};
 
 /// A face whose frames are parsed by a terminal.
 struct Window {
@@ -195,6 +198,99 @@ fn nothing_from_outside_commands_the_terminal() {
             pty::history(&mut window.terminal).contains("hidden"),
             "invisible text can be seen"
         );
+    }
+}
+
+/// The file of escapes that a terminal must never get (each line ends in a mark that must be seen), in every place a
+/// text can come to.
+#[test]
+fn the_file_of_escapes_through_every_dialog_and_panel_is_shown_and_inert() {
+    let escapes =
+        String::from_utf8_lossy(include_bytes!("../../wisp-term/tests/data/escapes.bin")).into_owned();
+    let view = |kind| {
+        Event::View(View {
+            kind,
+            turn: None,
+            text: escapes.clone(),
+            output: None,
+        })
+    };
+    let list = |toggles, accepts_text| {
+        let option = ChoiceOption {
+            value: escapes.clone(),
+            label: escapes.clone(),
+            detail: escapes.clone(),
+            on: true,
+        };
+        Event::Choice(Choice {
+            id: escapes.clone(),
+            title: escapes.clone(),
+            options: vec![option],
+            current: Some(escapes.clone()),
+            accepts_text,
+            toggles,
+        })
+    };
+    let mut edit = edit_approval();
+    edit.diff = Some(format!("@@ -1,99 +1,99 @@\n{}", escapes.replace('\n', "\n+")));
+    let ends = Event::Turn {
+        phase: Phase::End,
+        turn: 1,
+        end: Some(TurnEnd {
+            seconds: 1.0,
+            outcome: TurnOutcome::Error,
+            input_tokens: None,
+            output_tokens: None,
+            ran: Some(escapes.clone()),
+            cited: Some(escapes.clone()),
+        }),
+    };
+    let events = [
+        vec![view(ViewKind::Context)],
+        vec![view(ViewKind::Digest)],
+        vec![list(false, true)],
+        vec![list(true, false)],
+        vec![Event::Approval(edit)],
+        vec![
+            Event::Thinking {
+                text: escapes.clone(),
+            },
+            ends,
+        ],
+        vec![
+            Event::Notify {
+                title: escapes.clone(),
+                body: escapes.clone(),
+            },
+            delta(&format!("```\n{escapes}\n```\n{escapes}")),
+        ],
+        vec![
+            result(OUTPUT_ID),
+            page_of(OUTPUT_ID, &escapes),
+            Event::Found {
+                id: OUTPUT_ID.into(),
+                pattern: escapes.clone(),
+                line: Some(1),
+                page: Some(0),
+            },
+        ],
+    ];
+    for told in events {
+        let mut window = Window::new(100, 50);
+        window.stage.give(Input::Focus(false));
+        for event in told {
+            window.stage.tell(event);
+            window.frame();
+        }
+        window.stage.press("v y / n f");
+        window.frame();
+        assert_only_our_sequences(&window.bytes);
+        for effect in &window.stage.effects {
+            if let Effect::Notify { title, body } = effect {
+                let told = Notifier::Osc777.sequence(title, body);
+                assert_eq!(told.matches(['\x1b', '\x07']).count(), 2, "its own two: {told:?}");
+            }
+        }
     }
 }
 

@@ -53,6 +53,24 @@ fn a_command_runs_and_its_output_is_paged_searched_and_read_to_its_end() {
 }
 
 #[test]
+fn an_output_that_is_not_stored_is_shown_whole_searched_and_digested() {
+    let home = tempfile::tempdir().unwrap();
+    let program = with_demo(&home, (90, 30));
+    program.write("!seq 1 30");
+    program.wait_for("! seq 1 30");
+    program.write("\r");
+    program.wait_for("10 more lines");
+    program.write([15]);
+    program.wait_for("! seq 1 30 ─");
+    program.write("G");
+    program.wait_for("│   30 ");
+    program.write("/^7$\r");
+    program.wait_for("│   7 ");
+    program.write("s");
+    program.wait_for("─ digest ─");
+}
+
+#[test]
 fn a_question_is_asked_answered_and_remembered_in_one_line() {
     let home = tempfile::tempdir().unwrap();
     let program = with_demo(&home, (90, 30));

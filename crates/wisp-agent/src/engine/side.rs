@@ -11,6 +11,7 @@ use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::looking::Looking;
 use crate::places::Places;
+use crate::printed::Printed;
 use crate::protocol::{Command, Event, NoteLevel, View};
 use crate::slash;
 use crate::views;
@@ -28,6 +29,8 @@ pub struct Side {
     models: Arc<Mutex<Vec<String>>>,
     /// Models that cannot be chosen.
     disabled: Vec<String>,
+    /// What was printed, also what the store does not have.
+    printed: Printed,
     /// The lines of the pages that were looked at.
     places: Mutex<Places>,
     /// The context, while the conversation is busy.
@@ -43,6 +46,7 @@ impl Side {
             client: conversation.server(),
             models: Arc::default(),
             disabled: conversation.config.disabled_models(),
+            printed: conversation.shown.clone(),
             places: Mutex::default(),
             looking: None,
         }
@@ -112,7 +116,7 @@ impl Side {
             Command::Answer { .. } | Command::Choose { .. } => desk.answer(command),
             Command::Output { id, page } => {
                 let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-                let view = views::page(&self.shelf, id, *page, &mut places);
+                let view = views::page((&self.shelf, &self.printed), id, *page, &mut places);
                 self.events.send(Event::View(view));
             }
             Command::Search {
@@ -126,12 +130,12 @@ impl Side {
                     from_line: *from_line,
                     backwards: *backwards,
                 };
-                let event = views::search(&self.shelf, id, &search);
+                let event = views::search((&self.shelf, &self.printed), id, &search);
                 self.events.send(event);
             }
             Command::Context { turn } => self.context(*turn),
             Command::Digest { id } => {
-                let view = views::digest(&self.shelf, id);
+                let view = views::digest((&self.shelf, &self.printed), id);
                 self.events.send(Event::View(view));
             }
             Command::Complete { id, text, cursor } => self.complete(id, text, *cursor),

@@ -25,10 +25,11 @@ fn view(conversation: &Conversation, id: Option<&str>) -> Next {
 }
 
 pub(super) async fn list(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    if conversation.shown.is_empty() {
+    let all = conversation.shown.all();
+    if all.is_empty() {
         conversation.events.line("nothing has been printed yet");
     }
-    for shown in &conversation.shown {
+    for shown in all {
         let kept = match (&shown.not_kept, shown.kept) {
             (_, true) => "kept whole",
             (Some(_), _) => "not kept",
@@ -48,15 +49,12 @@ pub(super) async fn list(conversation: &mut Conversation, _: &str, _: &Scene<'_>
 pub(super) async fn summarise(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
     let shown = match rest {
         "" => conversation.shown.last(),
-        id => conversation.shown.iter().find(|s| s.id.starts_with(id)),
+        id => conversation.shown.beginning_with(id).into_iter().next(),
     };
     let text = match shown {
-        Some(shown) if !shown.kept => {
-            let digest = wisp_digest::Digest::of(shown.text.as_bytes(), wisp_digest::Options::default());
-            Ok(digest.render(16 * 1024, wisp_digest::View::Notable))
-        }
+        Some(shown) if !shown.kept => Ok(shown.digest()),
         shown => {
-            let id = shown.map_or(rest, |s| s.id.as_str());
+            let id = shown.as_ref().map_or(rest, |s| s.id.as_str());
             let kept = Shelf::new(conversation.paths.home())
                 .open(id)
                 .map_err(|e| e.to_string());

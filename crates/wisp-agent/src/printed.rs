@@ -1,0 +1,158 @@
+//! What was printed in a conversation and can be looked at again: by the conversation, and beside it while it is busy.
+//!
+//! An output that the model was shown whole is not in the store: what the tool returned is all there is of it, and it is
+//! here. A face pages, searches and digests it like any other.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wisp_output::content::MemoryContent;
+
+use crate::conversation::Shown;
+use crate::protocol::{Event, View, ViewKind};
+use crate::views::{self, Search};
+
+/// The outputs of a conversation, in order; copies share them.
+#[derive(Debug, Clone, Default)]
+pub struct Printed(Arc<Mutex<Vec<Arc<Shown>>>>);
+
+impl Printed {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<Shown>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an output; the oldest make room when there are `most`.
+    pub fn push(&self, shown: Shown, most: usize) {
+        let mut list = self.list();
+        let beyond = (list.len() + 1).saturating_sub(most.max(1));
+        list.drain(..beyond);
+        list.push(Arc::new(shown));
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<Arc<Shown>> {
+        self.list().clone()
+    }
+
+    /// The last one.
+    pub fn last(&self) -> Option<Arc<Shown>> {
+        self.list().last().cloned()
+    }
+
+    /// Those whose ids begin with `start`.
+    pub fn beginning_with(&self, start: &str) -> Vec<Arc<Shown>> {
+        let list = self.list();
+        list.iter()
+            .filter(|one| one.id.starts_with(start))
+            .cloned()
+            .collect()
+    }
+
+    /// The one output whose id begins with `start` (four characters or more), if the store does not have it.
+    pub fn unkept(&self, start: &str) -> Option<Arc<Shown>> {
+        let mut found = self.beginning_with(start).into_iter();
+        let one = found.next().filter(|one| start.len() >= 4 && !one.kept)?;
+        found.next().is_none().then_some(one)
+    }
+}
+
+impl Shown {
+    /// All there is of it, as its only page.
+    pub fn page(&self) -> View {
+        View {
+            kind: ViewKind::Output,
+            turn: None,
+            text: self.text.clone(),
+            output: Some(views::unkept(self)),
+        }
+    }
+
+    /// Where a pattern occurs next in it.
+    pub fn search(&self, wanted: &Search<'_>) -> Event {
+        let content = MemoryContent::whole(self.text.as_bytes());
+        let hit = views::search_in_content(content, wanted).ok().flatten();
+        Event::Found {
+            id: self.id.clone(),
+            pattern: wanted.pattern.to_owned(),
+            line: hit.map(|(line, _)| line),
+            page: hit.map(|_| 0),
+        }
+    }
+
+    /// What matters in it, read without a model.
+    pub fn digest(&self) -> String {
+        let digest = wisp_digest::Digest::of(self.text.as_bytes(), wisp_digest::Options::default());
+        digest.render(views::DIGEST, wisp_digest::View::Notable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(id: &str, kept: bool) -> Shown {
+        Shown {
+            id: id.into(),
+            title: "run_command seq".into(),
+            text: "exit status 0\nstdout:\n1\n2\n".into(),
+            bytes: 4,
+            lines: 2,
+            held: Vec::new(),
+            kept,
+            not_kept: None,
+        }
+    }
+
+    #[test]
+    fn what_the_store_does_not_have_is_paged_searched_and_digested() {
+        let printed = Printed::default();
+        printed.push(shown("aaaa000000000000", true), 9);
+        printed.push(shown("bbbb000000000000", false), 9);
+        assert!(printed.unkept("aaaa000000000000").is_none());
+        assert!(printed.unkept("bbb").is_none());
+        let one = printed.unkept("bbbb").unwrap();
+        let page = one.page();
+        assert_eq!(page.text, one.text);
+        let output = page.output.unwrap();
+        assert_eq!((output.pages, output.first_line, output.lines), (1, 1, 2));
+        let search = |pattern, from_line| {
+            one.search(&Search {
+                pattern,
+                from_line,
+                backwards: false,
+            })
+        };
+        assert!(
+            matches!(
+                search("^2$", 1),
+                Event::Found {
+                    line: Some(4),
+                    page: Some(0),
+                    ..
+                }
+            ),
+            "{:?}",
+            search("^2$", 1)
+        );
+        assert!(matches!(
+            search("^2$", 5),
+            Event::Found {
+                line: None,
+                page: None,
+                ..
+            }
+        ));
+        assert!(!one.digest().is_empty());
+    }
+
+    #[test]
+    fn an_id_that_several_begin_with_names_none() {
+        let printed = Printed::default();
+        for id in ["cccc0", "cccc1", "cccc2"] {
+            printed.push(shown(id, false), 2);
+        }
+        assert_eq!(printed.all().len(), 2, "the oldest made room");
+        assert!(printed.unkept("cccc").is_none());
+        assert!(printed.unkept("cccc2").is_some());
+        assert_eq!(printed.last().unwrap().id, "cccc2");
+    }
+}
