@@ -3,7 +3,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 use wisp_term::safe;
-use wisp_term::width::{cells, pad};
+use wisp_term::width::cells;
 
 /// The most lines of a table that are held; a longer one comes out in parts.
 pub(crate) const MAX_ROWS: usize = 200;
@@ -109,6 +109,7 @@ fn lined_up(rows: &[String]) -> String {
             .max(3)
     };
     let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let rule = |column: usize| cells_of[1].get(column).map_or("", String::as_str);
     let mut out = String::new();
     for (at, row) in cells_of.iter().enumerate() {
         let cell = |column: usize| row.get(column).map_or("", String::as_str);
@@ -116,7 +117,7 @@ fn lined_up(rows: &[String]) -> String {
             if at == 1 {
                 "─".repeat(*width)
             } else {
-                padded(cell(column), *width)
+                padded(cell(column), *width, rule(column))
             }
         });
         let line = padded
@@ -156,9 +157,15 @@ fn seen(cell: &str) -> usize {
     cells(&unmarked(cell))
 }
 
-fn padded(cell: &str, width: usize) -> String {
-    let marks = cells(cell).saturating_sub(seen(cell));
-    pad(cell, width + marks)
+/// A cell filled up to its column's width, on the side that the rule's colons say.
+fn padded(cell: &str, width: usize, rule: &str) -> String {
+    let missing = width.saturating_sub(seen(cell));
+    let before = match (rule.starts_with(':'), rule.ends_with(':')) {
+        (false, true) => missing,
+        (true, true) => missing / 2,
+        (_, false) => 0,
+    };
+    format!("{}{cell}{}", " ".repeat(before), " ".repeat(missing - before))
 }
 
 /// The text without the markers that Markdown will take out.
@@ -187,7 +194,7 @@ mod tests {
         let table = "| name | size |\n|---|--:|\n| 漢字 | 1 |\n| `a|b` | \\| |\n\nafter";
         assert_eq!(
             all(&table.replace("`a|b`", "`ab`")),
-            "name │ size\n─────┼─────\n漢字 │ 1\n`ab`   │ |\n\nafter"
+            "name │ size\n─────┼─────\n漢字 │    1\n`ab`   │    |\n\nafter"
         );
     }
 

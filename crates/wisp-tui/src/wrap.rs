@@ -103,6 +103,54 @@ pub fn slice(spans: &[Span<'static>], range: &Range<usize>) -> Vec<Span<'static>
     found
 }
 
+/// What the further rows of a line of prose are indented by: those of a list's item stand under its text.
+pub fn hang(text: &str) -> usize {
+    let item = text.trim_start_matches(' ');
+    let indent = text.len() - item.len();
+    let digits = item.len() - item.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let numbered =
+        (1..=3).contains(&digits) && [". ", ") "].iter().any(|end| item[digits..].starts_with(end));
+    match () {
+        () if item.starts_with("• ") => indent + 2,
+        () if numbered => indent + digits + 2,
+        () => 0,
+    }
+}
+
+/// The same in a window that may be too narrow for it.
+pub fn hang_in(hang: usize, width: usize) -> usize {
+    if hang * 2 > width { 0 } else { hang }
+}
+
+/// A row that stands `indent` cells to the right.
+pub fn moved(mut spans: Vec<Span<'static>>, indent: usize) -> Line<'static> {
+    if indent > 0 {
+        spans.insert(0, Span::raw(" ".repeat(indent)));
+    }
+    Line::from(spans)
+}
+
+/// The rows of a line of prose whose rows after the first stand `hang` cells to the right; with `begun`, its first row
+/// was given out before.
+pub fn hung(spans: &[Span<'static>], width: usize, begun: bool, hang: usize) -> Vec<Line<'static>> {
+    if hang == 0 {
+        return lines(spans, width, Break::Words);
+    }
+    let (mut found, mut rest) = (Vec::new(), spans.to_vec());
+    if !begun {
+        let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        let broken = rows(&text, width, Break::Words);
+        let Some(second) = broken.get(1) else {
+            return vec![Line::from(rest)];
+        };
+        found.push(Line::from(slice(spans, &broken[0])));
+        rest = slice(spans, &(second.start..text.len()));
+    }
+    let further = lines(&rest, width - hang, Break::Words).into_iter();
+    found.extend(further.map(|row| moved(row.spans, hang)));
+    found
+}
+
 /// Each row of a styled line after its own indent, for text that must not be taken for wisp's own words.
 pub fn indented(spans: &[Span<'static>], indent: &Span<'static>, width: usize) -> Vec<Line<'static>> {
     if indent.content.width() + 2 > width {
@@ -154,6 +202,25 @@ mod tests {
                 Line::from(vec![Span::raw("one tw"), Span::styled("o", Style::new().red())]),
                 Line::from(vec![Span::styled("three", Style::new().red())])
             ]
+        );
+    }
+
+    #[test]
+    fn rows_of_a_list_item_stand_under_its_text() {
+        assert_eq!(
+            ["• a", "  • a", "12. a", "1) a", "2026. a", "1.5 a", "a"].map(hang),
+            [2, 4, 4, 3, 0, 0, 0]
+        );
+        assert_eq!((hang_in(4, 8), hang_in(4, 7)), (4, 0));
+        let text = |rows: Vec<Line<'_>>| rows.iter().map(Line::to_string).collect::<Vec<_>>();
+        let item = [Span::raw("• one two three four")];
+        assert_eq!(
+            text(hung(&item, 10, false, 2)),
+            ["• one two", "  three", "  four"]
+        );
+        assert_eq!(
+            text(hung(&[Span::raw("two three")], 8, true, 2)),
+            ["  two", "  three"]
         );
     }
 

@@ -64,7 +64,7 @@ fn an_output_that_is_not_stored_is_shown_whole_searched_and_digested() {
     program.wait_for("! seq 1 30 ─");
     program.write("G");
     program.wait_for("│   30 ");
-    program.write("/^7$\r");
+    program.write("g/^7$\r");
     program.wait_for("│   7 ");
     program.write("s");
     program.wait_for("─ digest ─");

@@ -25,13 +25,13 @@ use wisp_tui::Input;
 /// Text of every width a character can have.
 const WIDE: &str = "漢字 한글 ｆｕｌｌ 🐟 👩\u{200d}👩\u{200d}👧 🇳🇴 e\u{301}cole";
 
-/// The state at each width, one below the other, each row ending in a mark so that its width can be seen.
+/// The state at each width, one below the other.
 fn at_each_width(name: &str, reach: impl Fn(&mut Stage)) {
     let mut text = String::new();
     for (columns, rows) in [(20, 8), (80, 14), (200, 14)] {
         let mut stage = Stage::ready(columns, rows);
         reach(&mut stage);
-        text.push_str(&format!("== {columns} columns\n{}\n", stage.screen()));
+        text = format!("{text}== {columns} columns\n{}\n", stage.screen());
     }
     assert_snapshot!(name, text);
 }

@@ -82,6 +82,7 @@ impl App {
         };
         let (id, command) = (dialog.approval.id.clone(), visible(&dialog.approval.command));
         self.say_one(role, &format!("⚠ {}: {command}", words(decision)));
+        self.answered += 1;
         self.send(Command::Answer { id, decision });
         self.next_dialog();
     }

@@ -96,7 +96,9 @@ impl App {
 
     fn recorded(&mut self, kind: &str, text: Option<&str>, output: Option<&OutputSummary>) {
         self.end_thinking();
-        if let Some(text) = text {
+        let said = kind == "approval.decided" && self.answered > 0;
+        self.answered -= usize::from(said);
+        if let Some(text) = text.filter(|_| !said) {
             self.say(role_of(kind), text);
         }
         if let Some(output) = output {

@@ -107,6 +107,8 @@ pub struct App {
     outputs: Vec<String>,
     /// Pages the panel asked for, and digests (`None`), whose answers have not come.
     asked: Vec<(String, Option<u64>)>,
+    /// Questions answered here whose record has not come: it would say what stands there already.
+    answered: usize,
     leave_until: Option<Duration>,
     turns: u64,
     requests: u64,
@@ -141,6 +143,7 @@ impl App {
             full: false,
             outputs: Vec::new(),
             asked: Vec::new(),
+            answered: 0,
             leave_until: None,
             turns: 0,
             requests: 0,

@@ -6,6 +6,7 @@ use wisp_term::{Markdown, Role};
 use crate::ansi;
 use crate::keys::{Bindings, Place};
 use crate::looks::Looks;
+use crate::table::Tables;
 use crate::wrap::{self, Break};
 
 /// What a text panel is about, which decides what its keys do beyond scrolling.
@@ -33,8 +34,9 @@ pub struct TextPanel {
 impl TextPanel {
     /// A panel of Markdown from outside.
     pub fn markdown(about: About, title: impl Into<String>, text: &str, looks: &Looks) -> Self {
-        let mut markdown = Markdown::new(looks.palette().clone());
-        let shown = [markdown.push(text), markdown.finish()].concat();
+        let (mut tables, mut markdown) = (Tables::default(), Markdown::new(looks.palette().clone()));
+        let text = [tables.push(text), tables.finish()].concat();
+        let shown = [markdown.push(&text), markdown.finish()].concat();
         let shown = wisp_term::width::expand_tabs(&shown, 0).into_owned();
         Self::new(
             about,
