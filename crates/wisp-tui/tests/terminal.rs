@@ -61,9 +61,7 @@ fn signals_give_the_terminal_back_and_are_told_in_the_exit_code() {
         (Signal::QUIT, 131),
     ] {
         let recording = recording(&endless());
-        let start = recording.play((80, 24));
-        let before = described(&start.settings());
-        drop(start);
+        let before = described(&Program::start(&["cat"], (80, 24), &[]).settings());
         let mut program = streaming(&recording);
         kill_process(Pid::from_child(&program.child), signal).unwrap();
         assert_eq!(program.end().code(), Some(code));

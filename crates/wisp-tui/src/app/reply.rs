@@ -118,7 +118,13 @@ impl Reply {
         for (line, hang) in std::mem::take(&mut self.lines) {
             let begun = std::mem::take(&mut self.begun);
             if !(line.is_empty() && begun) {
-                rows.extend(wrap::hung(&line, width, begun, wrap::hang_in(hang, width)));
+                let mut broken = wrap::hung(&line, width, begun, wrap::hang_in(hang, width));
+                // A blank at the end of a line makes no row of its own.
+                let last = broken.last().map(Line::to_string);
+                if broken.len() > 1 && last.is_some_and(|last| last.trim().is_empty()) {
+                    broken.pop();
+                }
+                rows.extend(broken);
             }
         }
         if !self.begun {
