@@ -31,7 +31,7 @@ fn a_conversation_from_start_to_leaving() {
         "{READY}\n{MESSAGE}\n{TURN}\n{{\"type\":\"delta\",\"text\":\"a **reply**\"}}\n{end}\n{READY}\n{MESSAGE}\n"
     ));
     let mut program = recording.play((80, 24));
-    let before = described(&program.settings());
+    let before = described(&Program::start(&["cat"], (80, 24), &[]).settings());
     program.wait_for("approve at moderate");
     assert_ne!(described(&program.settings()), before, "keys come raw");
     program.write("hello\r");
