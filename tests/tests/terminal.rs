@@ -377,8 +377,8 @@ fn a_reply_that_stops_in_the_middle_of_a_line_goes_on_there() {
     terminal.wait_for("the model is silent");
     assert!(clock.wait_for_sleepers(1, Duration::from_secs(20)));
     clock.advance(Duration::from_mins(5));
-    // Up again, to the column behind the eighteen cells.
-    terminal.wait_for("\x1b[A\x1b[19Gand");
+    // Up again, to the column behind the seventeen cells; the blank comes with the word that follows it.
+    terminal.wait_for("\x1b[A\x1b[18G and");
     terminal.wait_for("the other half.");
     terminal.wait_for("approve at moderate");
     terminal.wait_for("> ");
