@@ -79,6 +79,10 @@ impl Conversation {
             end: None,
         });
         let ended = self.run_turn(prompt, turn, &mut progress).await;
+        if let Some(usual) = progress.before_guess.take() {
+            // No count came to judge the guess by; the next turn is not to be measured with it.
+            self.estimator = usual;
+        }
         let (outcome, recorded) = match ended {
             Ok(TurnOutcome::Interrupted) => (TurnOutcome::Interrupted, Outcome::Interrupted),
             Ok(outcome) => (outcome, Outcome::Completed),

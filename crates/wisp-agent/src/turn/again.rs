@@ -198,6 +198,9 @@ impl Conversation {
             return Ok(());
         };
         let bytes = self.record.compose().bytes();
+        // A count that would fit says that the server's window is smaller than wisp was told.
+        let under = prompt_tokens.filter(|tokens| *tokens <= self.model.window.tokens);
+        let window = window.or_else(|| under.map(|tokens| tokens.saturating_sub(1)));
         if let Some(window) = window.filter(|w| *w > 0 && *w < self.model.window.tokens) {
             self.shrink(window, "what the server said when a request did not fit");
         }
