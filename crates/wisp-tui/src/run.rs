@@ -112,6 +112,7 @@ impl<W: Write> Runner<W> {
         loop {
             if let Some(ending) = self.ending {
                 self.screen.clear()?;
+                session::set_full(false);
                 if let Ending::Signal(_) = ending {
                     self.part().await;
                 }

@@ -18,6 +18,9 @@ const REASON_CELLS: usize = 110;
 /// The most rows of a difference in view.
 const DIFF_ROWS: usize = 12;
 
+/// The rows of a difference that are in view before anything but the command's first row is.
+const SEEN_ROWS: usize = 2;
+
 /// The lowest window in which it is said what would be remembered.
 const PATTERN_FROM: u16 = 10;
 
@@ -37,7 +40,9 @@ pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
     let mut head = head(app, dialog, inner);
     let tail = tail(app, dialog, inner);
     let room = usize::from(app.size.height).saturating_sub(3 + tail.len()).max(1);
-    head.truncate(room);
+    // Of an edit something must be seen, in however low a window it is answered.
+    let least = dialog.difference.len().min(SEEN_ROWS);
+    head.truncate(room.saturating_sub(least).max(1));
     let diff_room = room.saturating_sub(head.len()).min(DIFF_ROWS);
     head.extend(difference(app, dialog, inner, diff_room));
     head.extend(tail);
