@@ -206,6 +206,7 @@ fn ctrl_c_stops_the_turn_and_keeps_the_chat_and_what_had_arrived() {
     terminal.send("\x03");
     terminal.wait_for("interrupted");
     terminal.wait_for("--yes");
+    terminal.wait_for("> ");
     terminal.send("\x04");
     assert_eq!(terminal.end().code(), Some(0));
     let events = wisp.audit();
