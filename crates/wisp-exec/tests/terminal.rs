@@ -27,8 +27,13 @@ fn on_a_terminal(test: &str, ready: &str, typed: &[u8]) -> String {
     let command = command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
     let mut child = command.spawn(other).unwrap();
     let (mut drawn, mut block, mut typed) = (Vec::new(), [0; 4096], Some(typed));
-    // Reading fails when the last process on the terminal is gone.
-    while let Ok(read @ 1..) = terminal.read(&mut block) {
+    loop {
+        // Reading fails when the last process on the terminal is gone, and may when Ctrl-C empties its queues.
+        let read = match terminal.read(&mut block) {
+            Ok(read @ 1..) => read,
+            _ if child.try_wait().unwrap().is_none() => continue,
+            _ => break,
+        };
         drawn.extend_from_slice(&block[..read]);
         if String::from_utf8_lossy(&drawn).contains(ready)
             && let Some(typed) = typed.take()
