@@ -82,7 +82,8 @@ fn an_audit_past_its_time_goes_unless_a_saved_conversation_refers_to_it() {
         (&2.into(), &0.into()),
         "{swept}"
     );
-    assert_eq!(swept["sessions"][0], single.as_str());
+    let names = swept["sessions"].as_array().expect("they are named");
+    assert!(names.contains(&single.as_str().into()), "{swept}");
     // Deleted, nothing refers to it any more.
     wisp.run(&["threads", "delete", "work"], "");
     wisp.run(&["hi"], "");

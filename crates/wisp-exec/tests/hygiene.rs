@@ -32,7 +32,9 @@ async fn a_command_has_three_descriptors_whatever_wisp_inherited() {
 
 #[tokio::test]
 async fn a_command_leads_its_own_session_with_clean_signals() {
-    let outcome = shell("cut -d' ' -f1,5,6,7 /proc/$$/stat; grep -E 'SigBlk|SigIgn' /proc/$$/status").await;
+    // A shell that starts a program blocks signals for a moment; one that becomes it does not.
+    let outcome =
+        shell("cut -d' ' -f1,5,6,7 /proc/$$/stat; exec grep -E 'SigBlk|SigIgn' /proc/self/status").await;
     let text = text(&outcome.stdout);
     let mut lines = text.lines();
     let ids: Vec<_> = lines.next().unwrap().split(' ').collect();

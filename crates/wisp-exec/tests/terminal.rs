@@ -23,6 +23,10 @@ use wisp_exec::{Ending, ExecError, run, run_interactive, run_pager};
 /// Runs the named test on a new terminal and types `typed` once `ready` is on it. Returns what was drawn.
 fn on_a_terminal(test: &str, ready: &str, typed: &[u8]) -> String {
     let (mut terminal, other) = open().unwrap();
+    // Ctrl-C empties the terminal's queues after it has sent the signal, which may take what the program says to it.
+    let mut modes = tcgetattr(&terminal).unwrap();
+    modes.local_modes |= LocalModes::NOFLSH;
+    tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
     let command = Command::new(std::env::current_exe().unwrap());
     let command = command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
     let mut child = command.spawn(other).unwrap();
@@ -78,9 +82,10 @@ fn a_pager_owns_the_keyboard_and_leaves_the_terminal_as_it_was() {
 fn on_a_terminal_a_pager_is_interrupted() {
     let terminal = std::fs::File::open("/dev/tty").unwrap();
     let before = tcgetattr(&terminal).unwrap();
-    // Spoils the terminal, says so, and waits for Ctrl-C, with its input unread.
+    // Spoils the terminal, says so, and waits for Ctrl-C, with its input unread. A `read` would miss one that
+    // comes just before it.
     let pager = "stty -echo -icanon </dev/tty; trap 'echo pager stopped by ctrl-c; exit 7' INT; echo pager on; \
-                 read -r key </dev/tty";
+                 while :; do sleep 0.1; done";
     let endless = std::io::repeat(b'x');
     let ending = run_pager(&["sh", "-c", pager], endless).unwrap();
     assert_eq!(ending, Ending::Exited { code: 7 });
