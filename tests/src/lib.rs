@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use ollama_sim::{Config, Model, Reply, Seen, Server};
+use ollama_sim::{Capability, Config, Model, Remote, Reply, Seen, Server};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -279,6 +279,44 @@ pub fn tool_message(server: &Server) -> String {
     last.and_then(|m| m["content"].as_str())
         .unwrap_or_default()
         .to_owned()
+}
+
+/// A server with a model that can be talked to, one for embeddings and one on another machine. It makes the call it is
+/// asked for and says hello otherwise.
+pub fn three_models() -> Server {
+    let answer = |seen: &Seen| {
+        if seen.offers("record_word") {
+            Reply::call("record_word", json!({"word": "heron"}))
+        } else {
+            Reply::text("Hello.")
+        }
+    };
+    let cloud = Model {
+        remote: Some(Remote {
+            host: "https://ollama.com:443".into(),
+            model: "big".into(),
+            signed_in: true,
+            quota: None,
+        }),
+        ..Model::new("big:cloud")
+    };
+    let embedding = Model::new("embed").with_capabilities(&[Capability::Embedding]);
+    Server::start(Config::new(answer).models([Model::new("small"), embedding, cloud]))
+        .expect("a loopback server starts")
+}
+
+/// Whether the last chat request offered tools.
+pub fn offered_tools(server: &Server) -> bool {
+    let chats = server.chats();
+    let last = chats.last().and_then(|chat| chat.json.as_ref());
+    last.expect("the server was asked").get("tools").is_some()
+}
+
+/// The rows of a list written for programs, each split at its tabs.
+pub fn cells(text: &str) -> Vec<Vec<String>> {
+    text.lines()
+        .map(|l| l.split('\t').map(str::to_owned).collect())
+        .collect()
 }
 
 /// The SHA-256 of bytes, as lower-case hex.

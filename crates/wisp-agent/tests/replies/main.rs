@@ -52,7 +52,7 @@
 //! | 43 | an address to listen on as the server's | replies/requests.rs | `a_server_named_by_an_address_to_listen_on_is_reached_on_this_machine` |
 //! | 44 | 403 behind a tunnel | replies/refused.rs | `what_cannot_be_helped_is_not_tried_again` |
 //! | 45 | the operator's keep-alive | replies/requests.rs | `the_operators_keep_alive_is_left_alone_unless_one_is_set` |
-//! | 46 | downloads that fail at 200, go back, break | ../../../tests/tests/server.rs | `a_model_is_fetched_also_when_the_download_breaks` |
+//! | 46 | downloads that fail at 200, go back, break | ../../../tests/tests/models.rs | `a_model_is_fetched_also_when_the_download_breaks` |
 //! | 47 | a penalty that damages code | replies/requests.rs | `no_penalty_on_repetition_unless_the_models_maker_set_one` |
 
 #[path = "../common/mod.rs"]
