@@ -84,7 +84,8 @@ pub fn verdict(estimator: &Estimator, sent: impl Into<Sent>, counts: Counts, win
     if short || (may_exceed && counted < estimated && is_cut_size(counted, window)) {
         return Verdict::Cut { counted, estimated };
     }
-    if counted + counts.reply.unwrap_or(0) > window {
+    // A prompt of more than the window that was read says that the window is larger than that.
+    if counted <= window && counted + counts.reply.unwrap_or(0) > window {
         Verdict::Shifted
     } else {
         Verdict::Whole
@@ -190,5 +191,10 @@ mod tests {
         assert_eq!(at(Some(1048)), Verdict::Whole);
         assert_eq!(at(Some(1049)), Verdict::Shifted);
         assert_eq!(at(None), Verdict::Whole);
+        let read_more = Counts {
+            prompt: 2100,
+            reply: Some(9),
+        };
+        assert_eq!(verdict(&estimator, 8000, read_more, 2048), Verdict::Whole);
     }
 }

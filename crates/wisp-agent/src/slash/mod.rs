@@ -194,7 +194,7 @@ pub fn parse(line: &str) -> Option<Called> {
     let row = TABLE.iter().find(|r| r.name == word || r.aliases.contains(&word));
     let bare = !word.starts_with('/');
     // `/usr/bin/env says …` is a message about a path, not a command.
-    let path = word.len() > 1 && word[1..].contains('/');
+    let path = word.strip_prefix('/').is_some_and(|rest| rest.contains('/'));
     if (bare && (row.is_none() || !rest.trim().is_empty())) || (row.is_none() && path) {
         return None;
     }
@@ -266,6 +266,17 @@ mod tests {
         assert!(parse("/usr/bin/env is a program").is_none());
         assert!(parse("what is /show?").is_none());
         assert!(parse("/shwo").is_some_and(|c| c.row.is_none()));
+    }
+
+    proptest::proptest! {
+        /// A line in any script begins with a letter of more than one byte now and then.
+        #[test]
+        fn any_line_is_read(line in "\\PC{0,12}", rest in "(/?\\PC{0,4}){0,3}") {
+            let read = parse(&line).into_iter().chain(parse(&format!("/{rest}")));
+            for called in read {
+                proptest::prop_assert!(called.row.is_some() || called.word.starts_with('/'));
+            }
+        }
     }
 
     #[test]

@@ -204,12 +204,10 @@ impl Conversation {
         if let Some(window) = window.filter(|w| *w > 0 && *w < self.model.window.tokens) {
             self.shrink(window, "what the server said when a request did not fit");
         }
-        if prompt_tokens.is_none() {
-            // That it was just over the window is a guess, to make room by and not to judge later counts by.
-            progress.before_guess = Some(self.estimator.clone());
+        match prompt_tokens {
+            Some(tokens) => self.estimator.report(bytes, *tokens),
+            None => self.guess_just_over(progress),
         }
-        self.estimator
-            .overflowed(bytes, *prompt_tokens, self.model.window.tokens);
         self.condense(Phase::TurnStart, Reason::Overflow, progress.number)
     }
 

@@ -165,23 +165,38 @@ impl Conversation {
         self.record_event(progress.number, Kind::ModelRetry, details)?;
         self.estimator.forget_report();
         self.counted = None;
+        self.guess_just_over(progress);
         self.condense(Phase::TurnStart, Reason::Overflow, progress.number)?;
         Ok(true)
     }
 
-    /// After the first reply of a model: whether the server gave it the window that was asked for. One that is
-    /// smaller is taken from then on.
-    pub(super) async fn see_loaded_window(&mut self) {
+    /// The request was too long by a count nobody knows: it is taken to be just over the window. That is a guess, to
+    /// make room by and not to judge later counts by.
+    pub(super) fn guess_just_over(&mut self, progress: &mut Progress) {
+        let bytes = self.record.compose().bytes();
+        progress.before_guess = Some(self.estimator.clone());
+        self.estimator.overflowed(bytes, None, self.model.window.tokens);
+    }
+
+    /// After the first reply of a model, to a prompt of `read` tokens: whether the server gave it the window that was
+    /// asked for. One that is smaller is taken from then on, unless more than that was just read.
+    pub(super) async fn see_loaded_window(&mut self, read: Option<u64>) {
         let Ok(loaded) = self.model.client.ps().await else {
             return;
         };
         let here = loaded.iter().find(|l| same_model(&l.name, &self.model.name));
         let granted = here.and_then(|l| l.context_length);
-        if let Some(granted) = granted.filter(|g| *g > 0 && *g < self.model.window.tokens) {
-            let asked = self.model.window.tokens;
+        let (asked, read) = (self.model.window.tokens, read.unwrap_or(0));
+        if let Some(granted) = granted.filter(|g| *g > 0 && *g < asked && read <= *g) {
+            // What nobody asked for is nothing to warn of.
+            let level = if self.model.window.from.ends_with("config") {
+                NoteLevel::Warning
+            } else {
+                NoteLevel::Info
+            };
             self.shrink(granted, "what the server loaded the model with");
             let text = format!("the server granted a window of {granted} tokens instead of {asked}");
-            self.events.note(NoteLevel::Warning, text);
+            self.events.note(level, text);
         }
     }
 

@@ -86,10 +86,11 @@ impl Conversation {
         changes: &mut Changes,
         progress: &mut Progress,
     ) -> Result<bool, TurnError> {
-        if std::mem::replace(&mut self.model.heard, Heard::Replied) != Heard::Replied {
-            self.see_loaded_window().await;
-        }
         let reply = &arrived.reply;
+        if std::mem::replace(&mut self.model.heard, Heard::Replied) != Heard::Replied {
+            let read = reply.done.as_ref().and_then(|done| done.metrics.prompt_tokens);
+            self.see_loaded_window(read).await;
+        }
         self.see_reload(reply, progress.number);
         if self.came_from_elsewhere(reply, progress.number)? && !reply.tool_calls.is_empty() {
             return Ok(false);
