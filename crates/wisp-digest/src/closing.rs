@@ -42,7 +42,7 @@ pub(crate) fn close(parts: Parts) -> Digest {
         Some((shape, sarif)) => {
             let mut report = Report::default();
             let known = sarif.report(&mut report);
-            let mut digest = sized.read(report);
+            let mut digest = sized.read(report, &parts.log);
             digest.content = if shape.documents > 1 {
                 Content::JsonLines
             } else {
@@ -66,14 +66,14 @@ struct Sized {
 
 impl Sized {
     fn bare(&self, content: Content) -> Digest {
-        let mut digest = self.read(Report::default());
+        let mut digest = self.read(Report::default(), &LogReader::default());
         digest.content = content;
         digest
     }
 
     fn text(&self, mut report: Report, log: LogReader, ends: Ends) -> Digest {
         let unknowns = std::mem::take(&mut report.unknowns);
-        let mut digest = self.read(report);
+        let mut digest = self.read(report, &log);
         digest.log = log.close();
         digest.unexplained = unknowns.close(digest.log.is_some());
         digest.content = content(&digest);
@@ -85,10 +85,14 @@ impl Sized {
         digest
     }
 
-    fn read(&self, report: Report) -> Digest {
+    fn read(&self, report: Report, log: &LogReader) -> Digest {
         let mut report = report;
-        demote_exceptions(&mut report, self.exit);
+        demote_exceptions(&mut report, self.exit, log);
+        units_follow(&mut report);
         promote_orphans(&mut report);
+        if report.failures.is_empty() && self.exit.is_some_and(|exit| exit != 0) {
+            report.heed();
+        }
         let mut failures = report.failures;
         failures.sort_by_key(|failure| (failure.kind == Kind::Unknown, failure.lines.first));
         end_sections(&mut report.sections, &failures, self.lines);
@@ -127,33 +131,69 @@ fn content(digest: &Digest) -> Content {
     }
 }
 
-/// An exception that is printed and survived is no failure of a run that succeeded: it is worth a note.
-fn demote_exceptions(report: &mut Report, exit: Option<i32>) {
+/// An exception that is printed and survived is no failure of a run that succeeded, and one that a log has an entry of
+/// is none as long as the log goes on: each is worth a note, where the log does not tell it.
+fn demote_exceptions(report: &mut Report, exit: Option<i32>, log: &LogReader) {
     let said = report
         .words
         .succeeded
         .as_ref()
         .filter(|_| report.words.failed.is_none())
         .map_or(0, |quote| quote.line);
-    let only = report
-        .failures
+    let failures = report.take_failures();
+    let only = failures
         .iter()
-        .all(|failure| failure.kind == Kind::Exception);
-    let survived = |failure: &Failure| {
-        failure.kind == Kind::Exception
-            && (exit == Some(0) || (exit.is_none() && only && failure.lines.first < said))
+        .all(|(failure, _)| failure.kind == Kind::Exception);
+    let survivable = |failure: &Failure, logged: bool| {
+        logged && failure.kind == Kind::Exception && failure.lines.last < log.last_entry()
     };
-    let (printed, failures) = std::mem::take(&mut report.failures)
-        .into_iter()
-        .partition(survived);
-    report.failures = failures;
-    let printed: Vec<Failure> = printed;
-    for failure in printed {
-        report.note(
-            format!("printed an exception and went on: {}", failure.title),
-            failure.lines.first,
-        );
+    let other = failures
+        .iter()
+        .any(|(failure, logged)| !survivable(failure, *logged));
+    for (failure, logged) in failures {
+        let ended = failure.kind == Kind::Exception
+            && (exit == Some(0) || (exit.is_none() && only && failure.lines.first < said));
+        let survived = survivable(&failure, logged) && (exit.is_none() || other);
+        if !ended && !survived {
+            report.failures.push(failure);
+        } else if !(logged && log.is_log()) {
+            let did = if logged { "logged" } else { "printed" };
+            report.note(
+                format!("{did} an exception and went on: {}", failure.title),
+                failure.lines.first,
+            );
+        }
     }
+}
+
+/// That a service's process exited follows from what its program said before, where it said why.
+fn units_follow(report: &mut Report) {
+    let mut at = 0;
+    while at < report.failures.len() {
+        match said_before(report, &report.failures[at]) {
+            Some(earlier) => {
+                let exited = report.failures.remove(at);
+                let earlier = &mut report.failures[earlier - usize::from(earlier > at)];
+                earlier.cascade += 1 + exited.cascade;
+                crate::report::list(&mut earlier.cascade_lines, exited.lines.first);
+                for line in exited.cascade_lines {
+                    crate::report::list(&mut earlier.cascade_lines, line);
+                }
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// The failure that the program of this unit, `tern[812]` of `tern.service`, stated before its process exited.
+fn said_before(report: &Report, exited: &Failure) -> Option<usize> {
+    let unit = exited.subject.as_deref().filter(|_| exited.format == "kernel")?;
+    let name = unit.strip_suffix(".service")?;
+    report.failures.iter().rposition(|failure| {
+        let section = failure.section.and_then(|at| report.sections.get(at));
+        let pid = section.and_then(|section| section.name.strip_prefix(name));
+        pid.is_some_and(|pid| pid.starts_with('[')) && failure.lines.first < exited.lines.first
+    })
 }
 
 /// Lines that reported a failure which nothing stated. The first is all there is to know of it; those after it

@@ -20,7 +20,7 @@ use crate::looks;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
 use crate::stream::{self, Cues, Stream};
-use crate::templates::LogReader;
+use crate::templates::{LogReader, Logged};
 use crate::unknown::Ends;
 
 /// What the caller knows about an input.
@@ -242,19 +242,19 @@ impl Work {
             text: parts.text,
         };
         let logged = self.log.line(&line, &parts, number);
-        if logged && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
+        let told = logged == Logged::Told;
+        if told && self.plain.is_idle() && self.busy == 0 && !self.log.wants_readers() {
             return;
         }
-        let mut cues = Cues::new(
-            self.triggers,
-            place.bytes,
-            place.end - parts.text.len()..place.end,
-        );
+        if logged == Logged::More {
+            self.report.logged = self.log.severe();
+        }
+        let text = parts.written();
+        let line = Line { number, text };
+        let mut cues = Cues::new(self.triggers, place.bytes, place.end - text.len()..place.end);
         let explained = self.show(&line, &parts, &mut cues);
-        if !explained && !logged && cues.has_words() && looks::like_failure(parts.text) {
-            self.report
-                .unknowns
-                .add(&line, parts.stamp.is_some() && !parts.by_runner);
+        if !explained && !told && cues.has_words() && looks::like_failure(text) {
+            self.report.unknowns.add(&line, logged != Logged::No);
         }
     }
 
@@ -271,9 +271,14 @@ impl Work {
         if line.text.starts_with("##[") {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
-        match parts.label {
-            Some(label) => self.show_labelled(label, line, cues),
-            None => self.plain.line(FORMATS, cues, line, &mut self.report),
+        match (parts.label, parts.program) {
+            (Some(label), _) => self.show_labelled(label, line, cues),
+            // A program of the system's log is only listened to when it says something that a reader knows.
+            (None, Some((program, _))) => {
+                (self.labelled.contains_key(program) || cues.calls_any())
+                    && self.show_labelled(program, line, cues)
+            }
+            (None, None) => self.plain.line(FORMATS, cues, line, &mut self.report),
         }
     }
 

@@ -1,4 +1,5 @@
-//! UTF-16 with a byte order mark, as Windows PowerShell writes what it redirects, taken to UTF-8.
+//! UTF-16, as Windows PowerShell writes what it redirects, taken to UTF-8: told by its byte order mark, or by a first
+//! four letters every other byte of which is zero.
 
 /// What the input's first bytes say of it, and what of a character has come so far.
 #[derive(Debug, Default)]
@@ -6,8 +7,8 @@ pub(crate) enum Encoding {
     /// Nothing has come yet.
     #[default]
     Unknown,
-    /// One byte has come that may begin a mark.
-    Begun(u8),
+    /// Bytes have come that may be UTF-16, too few of them to tell.
+    Begun(Vec<u8>),
     /// Bytes to be read as they are.
     Bytes,
     /// UTF-16.
@@ -24,52 +25,82 @@ pub(crate) struct Wide {
     high: Option<u16>,
 }
 
-impl Encoding {
-    /// Decides by the first two bytes; what was held back for that comes first in the bytes given.
-    fn decide(first: u8, second: u8) -> Self {
-        let big_endian = match (first, second) {
-            (0xFF, 0xFE) => false,
-            (0xFE, 0xFF) => true,
-            _ => return Self::Bytes,
-        };
-        Self::Wide(Wide {
-            big_endian,
-            half: None,
-            high: None,
-        })
-    }
+/// What the first bytes tell.
+enum Start {
+    /// No UTF-16.
+    Bytes,
+    /// More are needed.
+    More,
+    /// UTF-16, big-endian or not, after a mark of so many bytes.
+    Wide(bool, usize),
+}
 
+/// How many bytes without a mark tell UTF-16 from others.
+const TOLD: usize = 8;
+
+fn start(bytes: &[u8]) -> Start {
+    match bytes {
+        [0xFF, 0xFE, ..] => return Start::Wide(false, 2),
+        [0xFE, 0xFF, ..] => return Start::Wide(true, 2),
+        [0xFE | 0xFF] => return Start::More,
+        _ => {}
+    }
+    let big_endian = bytes.first() == Some(&0);
+    let letter = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    let wide = bytes.iter().take(TOLD).enumerate().all(|(at, byte)| {
+        if at.is_multiple_of(2) == big_endian {
+            *byte == 0
+        } else {
+            letter(*byte)
+        }
+    });
+    match wide {
+        false => Start::Bytes,
+        true if bytes.len() < TOLD => Start::More,
+        true => Start::Wide(big_endian, 0),
+    }
+}
+
+impl Encoding {
     /// Takes the next bytes and gives them as UTF-8 to `read`, in one piece or two.
     pub(crate) fn push(&mut self, bytes: &[u8], mut read: impl FnMut(&[u8])) {
         match (&mut *self, bytes) {
             (_, []) => {}
             (Self::Bytes, bytes) => read(bytes),
             (Self::Wide(wide), bytes) => read(wide.text(bytes).as_bytes()),
-            (Self::Begun(first), [second, rest @ ..]) => {
-                let first = *first;
-                *self = Self::decide(first, *second);
-                if matches!(self, Self::Bytes) {
-                    read(&[first]);
-                    read(bytes);
-                } else {
-                    self.push(rest, read);
-                }
+            (Self::Begun(held), bytes) => {
+                held.extend_from_slice(bytes);
+                let held = std::mem::take(held);
+                self.begin(&held, read);
             }
-            (Self::Unknown, [first @ (0xFE | 0xFF), rest @ ..]) => {
-                *self = Self::Begun(*first);
-                self.push(rest, read);
-            }
-            (Self::Unknown, bytes) => {
-                *self = Self::Bytes;
-                read(bytes);
-            }
+            (Self::Unknown, bytes) => self.begin(bytes, read),
         }
+    }
+
+    /// Decides by the first bytes there are.
+    fn begin(&mut self, bytes: &[u8], mut read: impl FnMut(&[u8])) {
+        *self = match start(bytes) {
+            Start::More => Self::Begun(bytes.to_vec()),
+            Start::Bytes => {
+                read(bytes);
+                Self::Bytes
+            }
+            Start::Wide(big_endian, mark) => {
+                let mut wide = Wide {
+                    big_endian,
+                    half: None,
+                    high: None,
+                };
+                read(wide.text(&bytes[mark..]).as_bytes());
+                Self::Wide(wide)
+            }
+        };
     }
 
     /// What was held back at the end of the input.
     pub(crate) fn finish(&mut self, mut read: impl FnMut(&[u8])) {
         match self {
-            Self::Begun(first) => read(&[*first]),
+            Self::Begun(held) => read(held),
             Self::Wide(wide) if wide.half.is_some() || wide.high.is_some() => {
                 read("\u{FFFD}".as_bytes());
             }
@@ -146,6 +177,28 @@ mod tests {
         for piece in [1, 2, 3, 5, 1_000] {
             for big_endian in [false, true] {
                 assert_eq!(read(&wide(text, big_endian), piece), text.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_mark_the_first_four_letters_tell() {
+        let text = "error: é 漢 🌊\r\n";
+        for piece in [1, 3, 8, 9, 1_000] {
+            for big_endian in [false, true] {
+                assert_eq!(read(&wide(text, big_endian)[2..], piece), text.as_bytes());
+            }
+        }
+        for bytes in [
+            &b"e\0r\0r\0o"[..],
+            b"e\0r\0r\0\x01\0",
+            b"\0e\0r\0rr\0",
+            b"\0\0\0\0\0\0\0\0",
+            b"er\0\0er\0\0",
+            b"abcdefgh\0",
+        ] {
+            for piece in [1, 1_000] {
+                assert_eq!(read(bytes, piece), bytes, "{bytes:?}");
             }
         }
     }

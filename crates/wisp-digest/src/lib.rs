@@ -46,6 +46,7 @@ mod block;
 mod check;
 mod clean;
 mod closing;
+mod counted;
 mod diag;
 mod diff;
 mod digest;

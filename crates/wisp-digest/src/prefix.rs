@@ -18,6 +18,15 @@ pub(crate) struct Parts<'a> {
     pub label: Option<&'a str>,
     /// What is left.
     pub text: &'a str,
+    /// The program that a system's log has the line of, `tern[812]`, and what that program wrote.
+    pub program: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Parts<'a> {
+    /// What the tool that wrote the line wrote.
+    pub(crate) fn written(&self) -> &'a str {
+        self.program.map_or(self.text, |(_, written)| written)
+    }
 }
 
 const LEVELS: &[&str] = &[
@@ -39,7 +48,33 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
             break;
         }
     }
+    if parts.stamp.is_some() && parts.label.is_none() && !parts.by_runner {
+        parts.program = program(parts.text);
+    }
     parts
+}
+
+/// journald's and syslog's `tern[812]: text`, with or without a host before it. What the kernel and systemd say is
+/// theirs to say.
+fn program(text: &str) -> Option<(&str, &str)> {
+    let head = &text.as_bytes()[..text.len().min(96)];
+    let close = memchr::memchr(b']', head)?;
+    let written = text[close + 1..].strip_prefix(':')?;
+    let open = memchr::memrchr(b'[', &head[..close])?;
+    let pid = &head[open + 1..close];
+    let start = memchr::memrchr(b' ', &head[..open]).map_or(0, |at| at + 1);
+    let name = &text[start..open];
+    let host = text[..start].trim_end_matches(' ');
+    let good = !pid.is_empty()
+        && pid.iter().all(u8::is_ascii_digit)
+        && !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte))
+        && !host.contains(' ')
+        && name != "kernel"
+        && !name.starts_with("systemd");
+    good.then(|| (&text[start..=close], written.strip_prefix(' ').unwrap_or(written)))
 }
 
 /// `GitLab`'s section marks at the start of a cleaned line, and what follows them: a line of its own.
@@ -268,6 +303,28 @@ mod tests {
             ("", ("", "")),
         ] {
             assert_eq!(section_marks(text), parts);
+        }
+    }
+
+    #[test]
+    fn a_systems_log_has_the_program_before_what_it_wrote() {
+        for (text, program) in [
+            (
+                "Nov 30 10:14:07 pond tern[812]: error: x",
+                Some(("tern[812]", "error: x")),
+            ),
+            (
+                "2026-11-30T10:14:07+0000 pond tern[812]:   x",
+                Some(("tern[812]", "  x")),
+            ),
+            ("Nov 30 10:14:07 pond tern[812]:", Some(("tern[812]", ""))),
+            ("Nov 30 10:14:07 pond systemd[1]: x", None),
+            ("Nov 30 10:14:07 pond kernel: x", None),
+            ("10:14:07 index [5]: x", None),
+            ("10:14:07 a b c[5]: x", None),
+            ("tern[812]: x", None),
+        ] {
+            assert_eq!(split(text).program, program, "{text}");
         }
     }
 

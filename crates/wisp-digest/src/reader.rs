@@ -14,6 +14,8 @@ pub(crate) enum Step {
     Pass,
     /// Its line. The line is accounted for.
     Take,
+    /// Perhaps its line: the next line, which comes to it first, will tell.
+    Try,
     /// Its line, and the next line of the stream comes to it first.
     Hold,
     /// Its line, and the next line is its own too unless another reader knows it.

@@ -50,7 +50,7 @@ impl Recent {
             .filter(|(at, _)| *at < number && at + 3 >= number);
         near.filter_map(|(at, raw)| {
             let text = clean(raw);
-            let text = cut(prefix::split(&text).text, limits::QUOTE);
+            let text = cut(prefix::split(&text).written(), limits::QUOTE);
             (!text.is_empty()).then(|| Quote {
                 line: *at,
                 text: text.to_owned(),

@@ -44,6 +44,8 @@ pub(crate) struct Report {
     pub failures: Vec<Failure>,
     pub more: u64,
     pub warnings: WarningBook,
+    /// The warnings that may have failed the run, with their kinds.
+    advice: Vec<(String, Failure)>,
     pub tallies: Vec<Tally>,
     pub sections: Vec<Section>,
     /// Which of them lie in which.
@@ -57,6 +59,10 @@ pub(crate) struct Report {
     pub unknowns: Unknowns,
     /// Bytes of lines that readers were shown, as often as they were: the work that a log makes.
     pub shown: u64,
+    /// The lines that continue the last serious entry of a log; set by the digester.
+    pub logged: Option<Span>,
+    /// The failures that stand in such lines.
+    logged_failures: HashSet<usize>,
     seen: ByHash<Option<usize>>,
     causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
@@ -111,9 +117,21 @@ impl Report {
         if finding.secondary {
             self.secondary.insert(index);
         }
+        if self.logged.is_some_and(|lines| lines.holds(finding.lines.first)) {
+            self.logged_failures.insert(index);
+        }
         self.failures.push(self.failure(finding));
+        self.used();
         self.adopt(index);
         Some(index)
+    }
+
+    /// Takes the failures out, and with each whether a serious entry of a log holds it.
+    pub(crate) fn take_failures(&mut self) -> Vec<(Failure, bool)> {
+        let failures = std::mem::take(&mut self.failures).into_iter().enumerate();
+        failures
+            .map(|(at, failure)| (failure, self.logged_failures.contains(&at)))
+            .collect()
     }
 
     fn failure(&self, finding: Finding) -> Failure {
@@ -273,6 +291,25 @@ impl Report {
         self.warn_at(kind, location.as_ref().map(Place::of), line);
     }
 
+    /// A warning that fails the run when nothing else in it does: some linters end with an error for any remark.
+    pub(crate) fn advise(&mut self, kind: &str, finding: Finding, line: &Line<'_>) {
+        let known = self.warnings.total();
+        self.warn_at(kind, finding.location.as_ref().map(Place::of), line);
+        if self.warnings.total() > known && self.advice.len() < limits::FAILURES {
+            self.advice.push((kind.to_owned(), self.failure(finding)));
+        }
+    }
+
+    /// The run failed and nothing but advice says why.
+    pub(crate) fn heed(&mut self) {
+        let mut forgotten = 0;
+        for (kind, failure) in std::mem::take(&mut self.advice) {
+            forgotten += self.warnings.forget(&kind);
+            self.failures.push(failure);
+        }
+        self.more += forgotten.saturating_sub(self.failures.len() as u64);
+    }
+
     /// As [`Report::warn`], of a place that is copied only where it is told.
     pub(crate) fn warn_at(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
         let copy = hash(&(place, line.text, place.is_none().then_some(line.number)));
@@ -401,9 +438,9 @@ impl Report {
     }
 }
 
-/// Adds a line number to a short list.
+/// Adds a line number to a short list in order.
 pub(crate) fn list(lines: &mut Vec<u64>, line: u64) {
     if lines.len() < limits::LISTED {
-        lines.push(line);
+        lines.insert(lines.partition_point(|each| *each <= line), line);
     }
 }

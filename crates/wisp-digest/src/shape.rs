@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::counted::{counted, thousands};
 use crate::json::{Event, Listener};
 use crate::line::cut;
 use crate::numbers::widen;
@@ -328,7 +329,7 @@ fn describe(node: &Node) -> String {
     let parts = node.order.iter().map(|name| {
         let at = TYPES.iter().position(|each| each == name).unwrap_or(0);
         let count = if several {
-            format!(" ×{}", node.counts[at])
+            format!(" ×{}", thousands(node.counts[at]))
         } else {
             String::new()
         };
@@ -352,11 +353,13 @@ fn describe_type(node: &Node, name: &str) -> String {
             _ => "boolean".to_owned(),
         },
         "array" => match node.lengths {
-            Some((least, most)) if least == most => format!("array[{least}]"),
-            Some((least, most)) => format!("array[{least}…{most}]"),
+            Some((least, most)) if least == most => format!("array[{}]", thousands(least)),
+            Some((least, most)) => format!("array[{}…{}]", thousands(least), thousands(most)),
             None => "array".to_owned(),
         },
-        "object" if node.more_keys > 0 => format!("object of {} names and more", node.keys.len()),
+        "object" if node.more_keys > 0 => {
+            format!("object of {} and more", counted(node.keys.len() as u64, "names"))
+        }
         other => other.to_owned(),
     }
 }

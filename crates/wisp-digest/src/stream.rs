@@ -44,6 +44,11 @@ impl<'a> Cues<'a> {
         self.bits() & (1 << format) != 0
     }
 
+    /// Whether the line calls for any format.
+    pub(crate) fn calls_any(&mut self) -> bool {
+        self.bits() & !WORDS != 0
+    }
+
     /// Whether the line holds one of the words of failure.
     pub(crate) fn has_words(&mut self) -> bool {
         self.bits() & WORDS != 0
@@ -148,12 +153,12 @@ impl Stream {
         if step == Step::Pass {
             return false;
         }
-        if self.used & (1 << at) == 0 {
+        if self.used & (1 << at) == 0 && step != Step::Try {
             self.used |= 1 << at;
             report.used();
         }
         match step {
-            Step::Hold => self.hold = Some(at),
+            Step::Hold | Step::Try => self.hold = Some(at),
             Step::Lean => self.lean = Some(at),
             Step::Take if self.lean == Some(at) => self.lean = None,
             _ => {}

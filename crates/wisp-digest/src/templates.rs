@@ -73,6 +73,10 @@ pub(crate) struct LogReader {
     merged: bool,
     current: Option<usize>,
     quoting: bool,
+    /// How serious the last entry is.
+    severity: Option<Severity>,
+    last_entry: u64,
+    severe: Option<Span>,
     entries: u64,
     levelled: u64,
     seen: u64,
@@ -92,6 +96,19 @@ struct Times {
     count: i64,
 }
 
+/// What a line is to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logged {
+    /// No line of a log.
+    No,
+    /// An entry with a time and a level.
+    Told,
+    /// An entry that lacks one of them.
+    Entry,
+    /// A line more of the entry before it.
+    More,
+}
+
 impl LogReader {
     /// Whether every line is wanted.
     pub(crate) fn is_on(&self) -> bool {
@@ -103,18 +120,31 @@ impl LogReader {
         self.levelled * 4 < self.entries || self.entries < 3
     }
 
-    /// Takes a line. True when it is an entry with a declared level, or continues one.
-    pub(crate) fn line(&mut self, line: &Line<'_>, parts: &Parts<'_>, number: u64) -> bool {
+    /// The lines that continue the last serious entry which others continue.
+    pub(crate) fn severe(&self) -> Option<Span> {
+        self.severe
+    }
+
+    /// The line of the last entry, 0 when there is none.
+    pub(crate) fn last_entry(&self) -> u64 {
+        self.last_entry
+    }
+
+    /// Takes a line and says what it is to the log.
+    pub(crate) fn line(&mut self, line: &Line<'_>, parts: &Parts<'_>, number: u64) -> Logged {
         if self.off || line.is_blank() {
-            return false;
+            return Logged::No;
         }
-        self.seen += 1;
-        let severity = level::declared(line.text);
+        let severity = level::declared(line.text)
+            .or_else(|| parts.program.and_then(|(_, written)| level::declared(written)));
         let is_entry = !parts.by_runner
             && (parts.stamp.is_some() || severity.is_some_and(|_| !is_build_mark(line.text)));
+        let more = !is_entry && self.current.is_some() && parts.stamp.is_none();
+        // The frames of a trace make a log no less of one.
+        self.seen += u64::from(!more || line.indent() == 0);
         if is_entry {
             self.entry(line, parts, severity);
-        } else if self.current.is_some() && parts.stamp.is_none() {
+        } else if more {
             self.continuation(line);
         }
         if number >= limits::SAMPLE && !self.is_log() {
@@ -122,15 +152,12 @@ impl LogReader {
             self.templates = Vec::new();
             self.index = ByHash::default();
         }
-        if is_entry {
-            severity.is_some() && parts.stamp.is_some()
-        } else {
-            self.continues_levelled()
+        match (is_entry, severity, parts.stamp) {
+            (true, Some(_), Some(_)) => Logged::Told,
+            (true, ..) => Logged::Entry,
+            _ if more => Logged::More,
+            _ => Logged::No,
         }
-    }
-
-    fn continues_levelled(&self) -> bool {
-        self.current.is_some() && self.entries >= 3 && !self.wants_readers() && self.is_log()
     }
 
     /// A log when two lines of five are entries.
@@ -153,6 +180,8 @@ impl LogReader {
         template.lines.reach(line.number);
         list(&mut template.entry_lines, line.number);
         self.quoting = template.continuation.is_empty();
+        self.last_entry = line.number;
+        self.severity = Some(severity);
         self.current = Some(at);
     }
 
@@ -209,6 +238,15 @@ impl LogReader {
             return;
         };
         template.continued += 1;
+        if self
+            .severity
+            .is_some_and(|severity| severity <= Severity::Warning)
+        {
+            let begun = self.severe.filter(|span| span.first > self.last_entry);
+            let mut span = begun.unwrap_or(line.span());
+            span.reach(line.number);
+            self.severe = Some(span);
+        }
         if self.quoting && template.continuation.len() < limits::EXPLAIN {
             template.continuation.push(line.quote());
         }

@@ -44,8 +44,22 @@ impl WarningBook {
         self.kinds.len() - 1
     }
 
+    /// How many there are.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Takes a kind out, which turned out to be more than a warning: how many there were.
+    pub(crate) fn forget(&mut self, kind: &str) -> u64 {
+        let known = self.kinds.iter_mut().find(|each| each.kind == kind);
+        let count = known.map_or(0, |kind| std::mem::take(&mut kind.count));
+        self.total -= count;
+        count
+    }
+
     /// The tally, most frequent kind first.
     pub(crate) fn close(mut self) -> Warnings {
+        self.kinds.retain(|kind| kind.count > 0);
         self.kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
         Warnings {
             total: self.total,

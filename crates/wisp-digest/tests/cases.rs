@@ -8,3 +8,7 @@ mod compilers;
 mod logs;
 #[path = "given/suites.rs"]
 mod suites;
+#[path = "given/words.rs"]
+mod words;
+#[path = "given/words_suites.rs"]
+mod words_suites;

@@ -2,6 +2,7 @@
 //!
 //! Written from real runs of cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
 
+use crate::counted::counted;
 use crate::digest::Kind;
 use crate::line::{Line, number_before, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
@@ -54,6 +55,7 @@ impl Reader for Cargo {
             return step;
         }
         if self.listing && line.text.starts_with("    `") {
+            report.cascade(line);
             return Step::Hold;
         }
         self.listing = false;
@@ -252,7 +254,10 @@ fn count_target(rest: &str, line: &Line<'_>, report: &mut Report) {
     if let Some(target) = quoted(rest) {
         let kind = crate::line::between(rest, "` (", ")").unwrap_or("");
         report.note(
-            format!("could not compile {target} ({kind}): {errors} errors"),
+            format!(
+                "could not compile {target} ({kind}): {}",
+                counted(errors, "errors")
+            ),
             line.number,
         );
     }

@@ -3,6 +3,7 @@
 //! Written from real runs of Catch2 3.7 and doctest 2.4. A test case that should fail is printed as one that failed;
 //! only the sums tell them apart.
 
+use crate::counted::thousands;
 use crate::digest::Kind;
 use crate::limits;
 use crate::line::{Line, leading_number, paren_place_at_start, place_at_start};
@@ -157,7 +158,11 @@ impl Catch {
         let (failed, expected) = (count("failed"), count("failed as expected"));
         self.settle(failed == 0, report);
         if expected > 0 && what == "catch2 test cases" {
-            report.note(format!("{expected} test cases failed as expected"), line.number);
+            let cases = if expected == 1 { "case" } else { "cases" };
+            report.note(
+                format!("{} test {cases} failed as expected", thousands(expected)),
+                line.number,
+            );
         }
         if failed > 0 {
             report.failed(line);

@@ -3,6 +3,7 @@
 //! Written from documentation and published logs of Actions runner 2.320 and `GitLab` Runner 17. A step's script is
 //! echoed before it runs and is no output; `Process completed with exit code` reports a failure stated above it.
 
+use crate::counted::counted;
 use crate::diag::{Level, colon, missing_name, paren};
 use crate::digest::{Kind, Location, Verdict};
 use crate::line::{Line, between, cut};
@@ -34,15 +35,42 @@ struct Ci {
     /// In an open group that echoes a step's script and settings.
     script: bool,
     step: String,
-    failed: Vec<String>,
+    /// The steps that ended in error, and whether another was run after it.
+    failed: Vec<Ended>,
     last: u64,
+    /// The failure whose text may go on.
+    told: Option<Told>,
+    /// The file of the linter's rows being annotated.
+    file: Option<String>,
     /// The sections around the open one of `GitLab`.
     outer: Vec<Option<usize>>,
 }
 
+/// A step that ended in error.
+#[derive(Debug)]
+struct Ended {
+    name: String,
+    code: String,
+    went_on: bool,
+}
+
+/// An error's text of which more lines may come.
+#[derive(Debug)]
+struct Told {
+    key: String,
+    last: u64,
+    room: usize,
+}
+
+/// How many lines of an error's text are kept.
+const TEXT: usize = 10;
+
 impl Reader for Ci {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
+        if self.goes_on(line, report) {
+            return Step::Lean;
+        }
         if let Some(rest) = text.strip_prefix("##[") {
             let Some((mark, rest)) = rest.split_once(']') else {
                 return Step::Pass;
@@ -76,14 +104,34 @@ impl Reader for Ci {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        if !self.failed.is_empty() {
-            let count = self.failed.len();
-            let noun = if count == 1 { "step" } else { "steps" };
-            report.note(
-                format!("{count} {noun} ended in error: {}", self.failed.join(", ")),
-                self.last,
-            );
+        let Some((ended, earlier)) = self.failed.split_last() else {
+            return;
+        };
+        let all: Vec<String> = self
+            .failed
+            .iter()
+            .map(|step| format!("{} (exit {})", step.name, step.code))
+            .collect();
+        let count = counted(self.failed.len() as u64, "steps");
+        report.note(format!("{count} ended in error: {}", all.join(", ")), self.last);
+        let survived: Vec<&str> = earlier
+            .iter()
+            .chain(ended.went_on.then_some(ended))
+            .filter(|step| step.went_on)
+            .map(|step| step.name.as_str())
+            .collect();
+        if survived.is_empty() {
+            return;
         }
+        let end = if ended.went_on {
+            String::new()
+        } else {
+            format!(" and ended on {}", ended.name)
+        };
+        report.note(
+            format!("the job went on after {}{end}", survived.join(", ")),
+            self.last,
+        );
     }
 }
 
@@ -106,6 +154,7 @@ impl Ci {
                 Step::Take
             }
             "error" => self.error(rest, line, report),
+            "warning" if self.annotated(rest, line, report) => Step::Take,
             "warning" => {
                 report.warn(
                     "annotation",
@@ -148,6 +197,9 @@ impl Ci {
         if let Some(section) = report.section.and_then(|at| report.sections.get_mut(at)) {
             section.lines.last = line.number.saturating_sub(1);
         }
+        if let Some(ended) = self.failed.last_mut() {
+            ended.went_on = true;
+        }
         cut(name, 120).clone_into(&mut self.step);
         report.enter(name, line.number);
         if let Some(section) = report.section.and_then(|at| report.sections.get_mut(at)) {
@@ -164,6 +216,9 @@ impl Ci {
             section.lines.reach(line.number);
         }
         report.failed(line);
+        if self.annotated(rest, line, report) {
+            return Step::Take;
+        }
         if let Some(finding) = matched(rest, line) {
             report.fail(finding);
             return Step::Take;
@@ -175,16 +230,83 @@ impl Ci {
         if ended.is_some() || stated || rest.starts_with("The operation was canceled") {
             report.cascade(line);
         } else {
-            report.fail(Finding::new(Kind::Tool, rest, line));
+            return self.tell(rest, line, report);
         }
         if let Some(code) = ended
             && self.failed.len() < crate::limits::LISTED
         {
-            self.failed.push(format!("{} (exit {code})", self.step));
+            self.failed.push(Ended {
+                name: self.step.clone(),
+                code: code.to_owned(),
+                went_on: false,
+            });
             self.last = line.number;
         }
         Step::Take
     }
+
+    /// An error in the words of an action, which may take more lines.
+    fn tell(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        let key = format!("annotation {}", line.number);
+        report.fail(Finding::new(Kind::Tool, text, line).known_as(key.as_str()));
+        self.told = Some(Told {
+            key,
+            last: line.number,
+            room: TEXT,
+        });
+        Step::Lean
+    }
+
+    /// Whether the line is more of the text of an error: marked as one itself, or not marked at all.
+    fn goes_on(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        const ENDS: &[&str] = &["##[", "Post job cleanup", "Cleaning up ", "[command]", "section_"];
+        let Some(told) = self.told.as_mut().filter(|told| told.last + 1 == line.number) else {
+            return false;
+        };
+        let marked = line.text.strip_prefix("##[error]").filter(|text| is_words(text));
+        let plain =
+            Some(line.text).filter(|text| !text.is_empty() && !ENDS.iter().any(|end| text.starts_with(end)));
+        let Some((text, failure)) = marked.or(plain).zip(report.known(&told.key)) else {
+            self.told = None;
+            return false;
+        };
+        told.last = line.number;
+        if told.room > 0 {
+            told.room -= 1;
+            failure.lines.reach(line.number);
+            let line = Line { text, ..*line };
+            failure.explain.push(line.quote());
+        }
+        true
+    }
+
+    /// A row of eslint's that a problem matcher has marked; the file's name stands above the first of them.
+    fn annotated(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> bool {
+        let text = Line { text: rest, ..*line };
+        let Some(row) = super::eslint::row(&text) else {
+            return false;
+        };
+        if let Some(above) = report.recent.before(line.number).pop()
+            && !above.text.starts_with("##[")
+        {
+            self.file = Some(above.text.trim().to_owned());
+        }
+        let path = self.file.as_deref().unwrap_or_default();
+        if row.error {
+            report.fail(row.finding(path, &text));
+        } else {
+            report.warn(row.rule(), Some(row.location(path)), &text);
+        }
+        true
+    }
+}
+
+/// The words of an action: not the runner's own, and no compiler's diagnostic.
+fn is_words(text: &str) -> bool {
+    !text.starts_with("Process completed with exit code ")
+        && !text.starts_with("The operation was canceled")
+        && paren(text).is_none()
+        && colon(text).is_none()
 }
 
 /// A compiler's diagnostic that a problem matcher has made an annotation of.

@@ -34,15 +34,16 @@ struct Eslint {
     blank: bool,
 }
 
-struct Row<'a> {
+/// A problem's line without its file.
+pub(super) struct Row<'a> {
     line: u64,
     column: u64,
-    error: bool,
+    pub error: bool,
     message: &'a str,
 }
 
 /// `  4:9   error    Expected '===' and instead saw '=='  eqeqeq`.
-fn row<'a>(line: &Line<'a>) -> Option<Row<'a>> {
+pub(super) fn row<'a>(line: &Line<'a>) -> Option<Row<'a>> {
     let (row, rest) = leading_number(line.body()).filter(|_| line.indent() > 0)?;
     let (column, rest) = leading_number(rest.strip_prefix(':')?)?;
     let rest = rest.strip_prefix("  ")?.trim_start();
@@ -58,6 +59,34 @@ fn row<'a>(line: &Line<'a>) -> Option<Row<'a>> {
         error,
         message: message.trim(),
     })
+}
+
+impl Row<'_> {
+    /// The problem's place in the file it was found in.
+    pub(super) fn location(&self, path: &str) -> Location {
+        Location {
+            path: path.to_owned(),
+            line: Some(self.line),
+            column: Some(self.column),
+        }
+    }
+
+    /// The rule that found it.
+    pub(super) fn rule(&self) -> &str {
+        self.message
+            .rsplit_once("  ")
+            .map_or("eslint", |(_, rule)| rule.trim())
+    }
+
+    /// The problem as a failure.
+    pub(super) fn finding(&self, path: &str, line: &Line<'_>) -> Finding {
+        let location = self.location(path);
+        let title = collapse(self.message);
+        let copy = format!("eslint {location} {title}");
+        let cause = missing_name(&title);
+        let finding = Finding::new(Kind::Lint, &title, line).at(location);
+        finding.known_as(copy).because(cause)
+    }
 }
 
 impl Reader for Eslint {
@@ -100,24 +129,11 @@ impl Eslint {
                 .map(|quote| quote.text.trim().to_owned());
         }
         self.blank = false;
-        let path = self.file.clone().unwrap_or_default();
-        let location = Location {
-            path,
-            line: Some(row.line),
-            column: Some(row.column),
-        };
+        let path = self.file.as_deref().unwrap_or_default();
         if row.error {
-            let title = collapse(row.message);
-            let copy = format!("eslint {location} {title}");
-            let cause = missing_name(&title);
-            let finding = Finding::new(Kind::Lint, &title, line).at(location);
-            self.open = Some(finding.known_as(copy).because(cause));
+            self.open = Some(row.finding(path, line));
         } else {
-            let rule = row
-                .message
-                .rsplit_once("  ")
-                .map_or("eslint", |(_, rule)| rule.trim());
-            report.warn(rule, Some(location), line);
+            report.warn(row.rule(), Some(row.location(path)), line);
         }
     }
 

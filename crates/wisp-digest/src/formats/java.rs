@@ -3,7 +3,7 @@
 //! Written from real runs of JDK 17; Kotlin and Scala print the same. The innermost cause is the root, the first
 //! frame that is the person's own is the place, and each thread's exception is a failure of its own.
 
-use crate::digest::{Kind, Location};
+use crate::digest::{Kind, Location, Quote};
 use crate::line::{Line, cut};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -33,8 +33,10 @@ struct Java {
 pub(super) struct Trace {
     surfaced: (u64, String),
     root: (u64, String),
-    place: Option<(u64, Location)>,
-    causes: Vec<crate::digest::Quote>,
+    /// Its first own frame, and where that is.
+    place: Option<(Quote, Location)>,
+    thread: Option<String>,
+    causes: Vec<Quote>,
     own: bool,
 }
 
@@ -46,6 +48,7 @@ impl Trace {
             surfaced: stated.clone(),
             root: stated,
             place: None,
+            thread: None,
             causes: Vec::new(),
             own: false,
         }
@@ -55,7 +58,7 @@ impl Trace {
     pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
         let body = line.body();
         if let Some(frame) = body.strip_prefix("at ").filter(|_| line.indent() > 0) {
-            self.frame(frame, line.number);
+            self.frame(frame, line);
             return true;
         }
         if let Some(cause) = body.strip_prefix("Caused by: ") {
@@ -70,10 +73,12 @@ impl Trace {
     }
 
     /// The first own frame of the innermost cause; until there is one, of an outer one.
-    fn frame(&mut self, frame: &str, number: u64) {
+    fn frame(&mut self, frame: &str, line: &Line<'_>) {
         if !self.own && is_own(frame) {
             self.own = true;
-            self.place = place(frame).map(|place| (number, place)).or(self.place.take());
+            self.place = place(frame)
+                .map(|place| (line.quote(), place))
+                .or(self.place.take());
         }
     }
 
@@ -94,9 +99,12 @@ impl Trace {
                 text: root,
             },
         );
-        finding.subject = subject.map(str::to_owned);
+        finding.subject = subject.or(self.thread.as_deref()).map(str::to_owned);
         finding.explain = self.causes;
-        finding.location = self.place.map(|(_, place)| place);
+        if let Some((frame, place)) = self.place {
+            finding.explain.push(frame);
+            finding.location = Some(place);
+        }
         // Traces that end at one place in one way have one cause.
         finding.cause = finding.location.as_ref().map(|place| format!("{place} {root}"));
         finding
@@ -159,6 +167,7 @@ impl Reader for Java {
         if let Some((thread, exception)) = in_thread(line.text) {
             let mut trace = Trace::new(exception, line);
             trace.surfaced.1 = format!("{exception} in thread {thread}");
+            trace.thread = Some(format!("thread {thread}"));
             self.open = Some(trace);
             return Step::Hold;
         }

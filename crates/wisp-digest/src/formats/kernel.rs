@@ -84,11 +84,17 @@ impl Reader for Kernel {
 fn message(text: &str) -> &str {
     let text = without_seconds(text);
     match text.split_once(": ") {
-        Some((name, rest)) if name == "kernel" || (name.starts_with("systemd") && !name.contains(' ')) => {
-            rest
-        }
+        Some((name, rest)) if is_own(name) => rest,
         _ => text,
     }
+}
+
+/// `kernel` and `systemd[1]`, with or without a host before it.
+fn is_own(name: &str) -> bool {
+    let name = name
+        .split_once(' ')
+        .map_or(name, |(host, name)| if host.contains(':') { "" } else { name });
+    name == "kernel" || (name.starts_with("systemd") && !name.contains(' '))
 }
 
 /// The text after dmesg's `[ 1201.220417] `, where a CI runner's time stands before it.

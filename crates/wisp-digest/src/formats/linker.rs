@@ -3,6 +3,7 @@
 //! Written from real runs of GNU ld 2.40 and 2.44 and LLD 14 and 19; gold and Apple's ld from documentation.
 //! References to symbols of one library (one namespace, one prefix) are one cause: something is not linked.
 
+use crate::counted::counted;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, quoted};
 use crate::reader::{Format, Reader, Step};
@@ -61,7 +62,8 @@ const MISSING: &[&str] = &[
 #[derive(Debug, Default)]
 struct Linker {
     references: u64,
-    symbols: Vec<String>,
+    /// The missing symbols and how often each is referred to.
+    symbols: Vec<(String, u64)>,
     listing: bool,
 }
 
@@ -101,10 +103,12 @@ impl Reader for Linker {
 impl Linker {
     fn reference(&mut self, symbol: &str, line: &Line<'_>, report: &mut Report) {
         self.references += 1;
-        if self.symbols.len() < 64 && !self.symbols.iter().any(|known| known == symbol) {
-            self.symbols.push(symbol.to_owned());
+        match self.symbols.iter().position(|(known, _)| known == symbol) {
+            Some(at) => self.symbols[at].1 += 1,
+            None if self.symbols.len() < 64 => self.symbols.push((symbol.to_owned(), 1)),
+            None => {}
         }
-        let title = format!("undefined reference to `{symbol}'");
+        let title = title(symbol);
         let finding = Finding::new(Kind::Link, &title, line)
             .because(Some(library(symbol)))
             .known_as(format!("symbol {symbol}"));
@@ -149,7 +153,10 @@ impl Linker {
 
     /// lld's `>>> referenced by gauge.c:12`.
     fn referenced(&self, told: &str, report: &mut Report) {
-        let Some((by, symbol)) = told.strip_prefix("referenced by ").zip(self.symbols.last()) else {
+        let Some((by, symbol)) = told
+            .strip_prefix("referenced by ")
+            .zip(self.symbols.last().map(|(symbol, _)| symbol))
+        else {
             return;
         };
         if let Some(failure) = report
@@ -162,6 +169,10 @@ impl Linker {
 
     /// How many references and symbols there were in all.
     fn sum(&mut self, report: &mut Report) {
+        for (symbol, count) in self.symbols.iter().filter(|(_, count)| *count > 1) {
+            refer(symbol, *count, report);
+        }
+        self.libraries(report);
         if self.references > 0 {
             let symbols = self.symbols.len() as u64;
             let last = report
@@ -180,6 +191,57 @@ impl Linker {
                 &line,
             );
         }
+    }
+}
+
+impl Linker {
+    /// Libraries several of whose symbols are missing: they are not linked.
+    fn libraries(&self, report: &mut Report) {
+        let mut seen: Vec<String> = Vec::new();
+        for (symbol, _) in &self.symbols {
+            let library = library(symbol);
+            let count = self
+                .symbols
+                .iter()
+                .filter(|(each, _)| self::library(each) == library)
+                .count() as u64;
+            let Some(name) = library.strip_prefix("library ").filter(|_| count > 1) else {
+                continue;
+            };
+            if seen.iter().any(|each| each == name) {
+                continue;
+            }
+            if let Some(line) = report
+                .known(&format!("symbol {symbol}"))
+                .map(|failure| failure.lines.first)
+            {
+                let text = format!(
+                    "{} of {name}: a library that is not linked",
+                    counted(count, "missing symbols")
+                );
+                report.note(text, line);
+            }
+            seen.push(name.to_owned());
+        }
+    }
+}
+
+fn title(symbol: &str) -> String {
+    format!("undefined reference to `{symbol}'")
+}
+
+/// Says in the symbol's title how often it is referred to.
+fn refer(symbol: &str, count: u64, report: &mut Report) {
+    let (title, told) = (title(symbol), counted(count, "references"));
+    let Some(failure) = report.known(&format!("symbol {symbol}")) else {
+        return;
+    };
+    let related = failure.related.iter_mut().map(|related| &mut related.title);
+    if let Some(mine) = std::iter::once(&mut failure.title)
+        .chain(related)
+        .find(|mine| **mine == title)
+    {
+        *mine = format!("{title} ({told})");
     }
 }
 

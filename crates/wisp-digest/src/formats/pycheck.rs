@@ -120,7 +120,7 @@ fn finding(line: &Line<'_>, report: &mut Report) -> bool {
     };
     if advice(message) {
         let kind = message.split(':').next().unwrap_or("pylint");
-        report.warn(kind, Some(location), line);
+        report.advise(kind, Finding::new(Kind::Lint, message, line).at(location), line);
         return true;
     }
     let message = message.replacen(" [*] ", " ", 1);

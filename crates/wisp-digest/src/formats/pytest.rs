@@ -87,7 +87,7 @@ impl Reader for Pytest {
                 .or_else(|| number_before(line.text, "errors during collection"))
             {
                 report.set_tally("pytest", &[("collection errors", count)], line);
-                report.note("no test ran: collection was interrupted", line.number);
+                report.note("0 tests ran: collection was interrupted", line.number);
             }
             return Step::Take;
         }

@@ -47,7 +47,7 @@ impl Reader for Rustc {
         if let Some(header) = header(line.text) {
             self.close(report);
             self.open = Some(Open::new(&header, line));
-            return Step::Hold;
+            return Step::Try;
         }
         let Some(open) = &mut self.open else {
             return Step::Pass;

@@ -1,7 +1,8 @@
 //! Rows for what is no build: logs, JSON, diffs, plain text; and the overview's parts.
 
 use super::View;
-use super::points::{REST, Rows, counted, listed};
+use super::points::{REST, Rows, listed};
+use crate::counted::{counted, thousands};
 use crate::digest::{Digest, Verdict};
 use crate::level::Severity;
 use crate::templates::{LogShape, Template};
@@ -13,7 +14,7 @@ pub(super) fn overview(digest: &Digest, rows: &mut Rows) {
     }
     rows.add(
         REST,
-        format!("{}:", counted(digest.sections.len() as u64, "section")),
+        format!("{}:", counted(digest.sections.len() as u64, "sections")),
     );
     for section in &digest.sections {
         let mark = match section.verdict {
@@ -50,11 +51,10 @@ fn log_rows(log: &LogShape, full: bool, rows: &mut Rows) {
         3,
         format!(
             "{}, {}{merged}: {}",
-            counted(log.entries, "entry"),
-            counted(log.templates.len() as u64, "template"),
+            counted(log.entries, "entries"),
+            counted(log.templates.len() as u64, "templates"),
             severities.join(", ")
-        )
-        .replace("entrys", "entries"),
+        ),
     );
     if let (Some(first), Some(last)) = (&log.first_time, &log.last_time) {
         rows.add(4, format!("from {first} to {last}"));
@@ -111,14 +111,16 @@ fn name(severity: Severity) -> &'static str {
 }
 
 fn json_rows(json: &crate::shape::JsonShape, rows: &mut Rows) {
-    rows.add(3, counted(json.documents, "document"));
+    rows.add(3, counted(json.documents, "documents"));
     for (rank, member) in (4..).zip(&json.members) {
         let optional = match member.present {
-            Some(present) if present < member.objects => format!(" (in {present} of {})", member.objects),
+            Some(present) if present < member.objects => {
+                format!(" (in {} of {})", thousands(present), thousands(member.objects))
+            }
             _ => String::new(),
         };
         let twice = if member.duplicates > 0 {
-            format!(" (this name {} times)", member.duplicates + 1)
+            format!(" (this name {} times)", thousands(member.duplicates + 1))
         } else {
             String::new()
         };
@@ -133,7 +135,7 @@ fn json_rows(json: &crate::shape::JsonShape, rows: &mut Rows) {
         );
     }
     if json.more > 0 {
-        rows.add(4, format!("… {} more", counted(json.more, "name")));
+        rows.add(4, format!("… {} more", counted(json.more, "names")));
     }
 }
 
@@ -142,7 +144,7 @@ fn diff_rows(diff: &crate::diff::DiffShape, rows: &mut Rows) {
         3,
         format!(
             "{}, +{} −{}",
-            counted(diff.count, "file"),
+            counted(diff.count, "files"),
             thousands(diff.added),
             thousands(diff.removed)
         ),
@@ -152,12 +154,16 @@ fn diff_rows(diff: &crate::diff::DiffShape, rows: &mut Rows) {
             .from
             .as_ref()
             .map_or(String::new(), |from| format!(" from {from}"));
-        let hunks = counted(file.hunks, "hunk");
+        let hunks = counted(file.hunks, "hunks");
         rows.add(
             REST,
             format!(
                 "  L{} {} {}{from}: +{} −{}, {hunks}",
-                file.line, file.change, file.path, file.added, file.removed
+                file.line,
+                file.change,
+                file.path,
+                thousands(file.added),
+                thousands(file.removed)
             ),
         );
     }
@@ -175,19 +181,6 @@ fn ends(digest: &Digest, rows: &mut Rows) {
     for quote in tail {
         rows.add(REST + 1, format!("  L{} {}", quote.line, quote.text));
     }
-}
-
-/// A number with thousands separators.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Bytes with a unit.

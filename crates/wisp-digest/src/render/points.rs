@@ -2,6 +2,7 @@
 
 use super::Row;
 use super::{View, others};
+use crate::counted::{counted, thousands};
 use crate::digest::{Content, Digest, Failure, Verdict};
 
 const HEAD: u32 = 0;
@@ -46,7 +47,7 @@ pub(super) fn rows(digest: &Digest, view: View) -> Vec<Row> {
 fn headline(digest: &Digest) -> String {
     let size = format!(
         "{}, {}",
-        counted(digest.lines, "line"),
+        counted(digest.lines, "lines"),
         others::bytes(digest.bytes)
     );
     let ended = match digest.content {
@@ -129,18 +130,18 @@ fn failures(digest: &Digest, rows: &mut Rows) {
     let causes = digest.failures.len() as u64 + digest.more_failures;
     let errors = digest.errors();
     let sum = if errors > causes {
-        format!(" ({})", counted(errors, "error"))
+        format!(" ({})", counted(errors, "errors"))
     } else {
         String::new()
     };
-    rows.add(CAUSE, format!("{}{sum}:", counted(causes, "thing") + " to mend"));
+    rows.add(CAUSE, format!("{}{sum}:", counted(causes, "things to mend")));
     for failure in &digest.failures {
         failure_rows(failure, rows);
     }
     if digest.more_failures > 0 {
         rows.add(
             CAUSE,
-            format!("  … {} more", counted(digest.more_failures, "cause")),
+            format!("  … {} more", counted(digest.more_failures, "causes")),
         );
     }
 }
@@ -181,20 +182,20 @@ fn related_rows(failure: &Failure, rows: &mut Rows) {
     }
     let unlisted = (failure.diagnostics - 1).saturating_sub(failure.related.len() as u64);
     if unlisted > 0 {
-        rows.add(UNDER, format!("    same cause: {unlisted} more"));
+        rows.add(UNDER, format!("    same cause: {} more", thousands(unlisted)));
     }
     let mut tail = Vec::new();
     if failure.cascade > 0 {
         tail.push(format!(
             "set off {} ({})",
-            counted(failure.cascade, "line"),
+            counted(failure.cascade, "lines"),
             listed(&failure.cascade_lines, failure.cascade)
         ));
     }
     if failure.copies > 0 {
         tail.push(format!(
             "printed again {}× ({})",
-            failure.copies,
+            thousands(failure.copies),
             listed(&failure.copy_lines, failure.copies)
         ));
     }
@@ -215,7 +216,7 @@ fn tallies(digest: &Digest, rows: &mut Rows) {
         let counts: Vec<String> = tally
             .counts
             .iter()
-            .map(|(name, number)| format!("{} {name}", others::thousands(*number)))
+            .map(|(name, number)| counted(*number, name))
             .collect();
         rows.add(
             TALLY,
@@ -228,14 +229,14 @@ fn warnings(digest: &Digest, rows: &mut Rows) {
     if digest.warnings.total == 0 {
         return;
     }
-    rows.add(TALLY, format!("{}:", counted(digest.warnings.total, "warning")));
+    rows.add(TALLY, format!("{}:", counted(digest.warnings.total, "warnings")));
     for kind in &digest.warnings.kinds {
         let lines = listed(&kind.lines, kind.count);
         rows.add(
             REST,
             format!(
                 "  {}× {} ({lines}): {}",
-                kind.count,
+                thousands(kind.count),
                 kind.kind,
                 kind.example.text.trim()
             ),
@@ -259,7 +260,7 @@ fn unexplained(digest: &Digest, rows: &mut Rows) {
         };
         rows.add(
             UNEXPLAINED,
-            format!("{} that {verb} not explained:", counted(found.count, "line")),
+            format!("{} that {verb} not explained:", counted(found.count, "lines")),
         );
         for quote in &found.first {
             rows.add(REST - 1, format!("  L{} {}", quote.line, quote.text.trim()));
@@ -272,10 +273,4 @@ fn unexplained(digest: &Digest, rows: &mut Rows) {
         };
         rows.add(UNEXPLAINED, format!("no reader found the cause{shown}"));
     }
-}
-
-/// `1 line`, `2,270 lines`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", others::thousands(number))
 }

@@ -119,6 +119,20 @@ fn tsc_says_the_same_plain_and_pretty() {
                 "TS6133", "TS2551", "TS2305", "TS2307", "TS2322", "TS6133", "TS2322", "TS18048"
             ]
         );
+        let related = digest.failures.iter().flat_map(|failure| &failure.related);
+        let mut codes: Vec<(u64, &str)> = digest
+            .failures
+            .iter()
+            .map(|failure| (failure.lines.first, failure.title.as_str()))
+            .chain(related.map(|each| (each.line, each.title.as_str())))
+            .collect();
+        codes.sort_unstable();
+        let codes: Vec<&str> = codes
+            .iter()
+            .filter_map(|(_, title)| title.split(':').next())
+            .collect();
+        let all = "TS6133 TS2551 TS2305 TS6133 TS6133 TS2307 TS2322 TS6133 TS2322 TS18048";
+        assert_eq!(codes.join(" "), all);
         assert!(digest.failures[2].related[0].title.starts_with("TS6133: 'Egret'"));
         assert!(
             digest.failures[3].related[0]

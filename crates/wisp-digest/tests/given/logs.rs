@@ -132,6 +132,8 @@ fn docker_build_has_two_errors_in_one_step() {
         (vec![30, 31], vec![45, 46])
     );
     assert_eq!(places(&digest), ["src/server.ts:14:7", "src/wade.ts:3:10"]);
+    // The lines of npm, of the step's end and its copies, and the last.
+    assert_eq!(digest.failures[1].cascade, 14);
     assert!(notes(
         &digest,
         "step [api 5/5] RUN npm run build failed with exit code 2"
