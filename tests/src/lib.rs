@@ -12,7 +12,7 @@
 pub mod schema;
 mod talk;
 
-pub use talk::{Talk, is_end, is_kind};
+pub use talk::{Talk, is_end, is_kind, notes, outcome};
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

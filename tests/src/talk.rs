@@ -80,7 +80,15 @@ impl Talk {
         self.turn_within(limit, text)
     }
 
-    /// The same, but the turn is interrupted when it takes longer than this.
+    /// Says something and reads on until the next line is wished for: the turn, and what is done while nobody waits.
+    pub fn say(&mut self, text: &str) -> Vec<Value> {
+        let from = self.seen.len();
+        self.turn(text);
+        self.until("wish for a line", |e| e["type"] == "status");
+        self.seen[from..].to_vec()
+    }
+
+    /// As [`turn`](Self::turn), but the turn is interrupted when it takes longer than this.
     pub fn turn_within(&mut self, patience: Duration, text: &str) -> Vec<Value> {
         let from = self.seen.len();
         self.send(&json!({"type": "message", "text": text}));
@@ -110,6 +118,21 @@ impl Drop for Talk {
 /// Whether this is the end of a turn.
 pub fn is_end(event: &Value) -> bool {
     event["type"] == "turn" && event["phase"] == "end"
+}
+
+/// How the turn among these events ended.
+pub fn outcome(events: &[Value]) -> Value {
+    let end = events.iter().find(|e| is_end(e));
+    end.map(|e| e["end"]["outcome"].clone()).unwrap_or_default()
+}
+
+/// The notes of a level among events.
+pub fn notes(events: &[Value], level: &str) -> Vec<String> {
+    let of_level = |e: &&Value| e["type"] == "note" && e["level"] == level;
+    let texts = events.iter().filter(of_level);
+    texts
+        .filter_map(|e| e["text"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Whether this is something recorded, of this kind.

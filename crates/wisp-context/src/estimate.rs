@@ -12,6 +12,8 @@ pub const START_RATIO: f64 = 4.0;
 pub const RATIO_BOUNDS: (f64, f64) = (1.5, 6.0);
 /// More bytes than a token of any text that is not mere repetition.
 const SPARSEST: u64 = 8;
+/// Fewer bytes than this a token never has: a tokenizer falls back to one token for each byte.
+const DENSEST: u64 = 1;
 /// How much a new report counts against all earlier ones.
 const WEIGHT: f64 = 0.5;
 /// Bytes a request must have for its ratio to say something: below it, the template's fixed frame dominates.
@@ -161,19 +163,16 @@ impl Estimator {
         Some(if bytes >= anchor.bytes {
             anchor.tokens + (bytes - anchor.bytes) / SPARSEST
         } else {
-            anchor
-                .tokens
-                .saturating_sub(whole(exact(anchor.bytes - bytes) / RATIO_BOUNDS.0))
+            anchor.tokens.saturating_sub((anchor.bytes - bytes) / DENSEST)
         })
     }
 
     /// The most tokens a request of `bytes` bytes can have counted, given the last report.
     pub(crate) fn most(&self, bytes: u64) -> u64 {
         let bytes = bytes + self.tool_bytes;
-        let dense = |bytes: u64| whole((exact(bytes) / RATIO_BOUNDS.0).ceil());
         match self.anchor {
-            Some(anchor) => anchor.tokens + dense(bytes.saturating_sub(anchor.bytes)),
-            None => dense(bytes),
+            Some(anchor) => anchor.tokens + bytes.saturating_sub(anchor.bytes) / DENSEST,
+            None => bytes / DENSEST,
         }
     }
 

@@ -184,6 +184,24 @@ mod tests {
         ));
     }
 
+    /// Text of one token a byte is the densest there is, and what remains once it has left is no cut prompt.
+    #[test]
+    fn what_is_left_when_dense_text_has_gone_is_no_cut() {
+        let mut estimator = Estimator::default();
+        estimator.report(3000, 2000);
+        assert_eq!(estimator.estimate(1600).tokens, 1067);
+        assert_eq!(verdict(&estimator, 1600, counts(601), 4096), Verdict::Whole);
+        assert!(matches!(
+            verdict(&estimator, 1600, counts(599), 4096),
+            Verdict::Cut { counted: 599, .. }
+        ));
+        // And it may exceed a window that three quarters of its bytes would not.
+        assert!(matches!(
+            verdict(&estimator, 3000 + 2200, counts(2050), 4096),
+            Verdict::Cut { counted: 2050, .. }
+        ));
+    }
+
     #[test]
     fn a_reply_past_the_window_was_shifted() {
         let estimator = Estimator::default();
