@@ -153,7 +153,7 @@ fn a_request_over_the_window_is_met_in_its_turn_on_every_server() {
         for (received, messages) in &chats {
             let account = received.chat.as_ref();
             assert!(
-                !account.is_some_and(|a| a.was_cut()),
+                !account.is_some_and(ollama_sim::ChatAccount::was_cut),
                 "{}: {}",
                 of.name,
                 text(messages)
