@@ -131,6 +131,20 @@ fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn ctrl_d_typed_during_a_turn_leaves_once_it_is_over() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    let gate = wisp.work().join("gate");
+    terminal.send("!while [ ! -e gate ]; do sleep 0.05; done; echo $((20 + 1))\r");
+    terminal.wait_for("· running while");
+    terminal.send("\x04");
+    std::fs::write(gate, "").unwrap();
+    terminal.wait_for("  21");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
 fn lines_typed_ahead_are_each_run() {
     let wisp = Wisp::new();
     let mut terminal = Terminal::start(&wisp, &["chat"]);

@@ -112,7 +112,12 @@ fn requests_become_calls() {
         (
             "remember that tests run with make",
             "memory",
-            json!({"request": "remember that tests run with make"}),
+            json!({"request": "note fact remark = tests run with make"}),
+        ),
+        (
+            "remember that the storage is SQLite",
+            "memory",
+            json!({"request": "note fact the storage = SQLite"}),
         ),
     ];
     for (question, name, arguments) in table {

@@ -290,7 +290,7 @@ async fn a_window_the_server_did_not_grant_is_noticed() {
     assert!(status.contains("8,192 tokens"), "{status}");
     assert!(
         chat.notes(NoteLevel::Warning)
-            .contains("granted a window of 8192"),
+            .contains("granted a window of 8,192"),
         "{}",
         chat.notes(NoteLevel::Warning)
     );

@@ -15,7 +15,7 @@ use crate::message::{Part, PartKind, Request};
 use crate::record::ThreadRecord;
 use crate::stamp::Time;
 use crate::target::Gauge;
-use crate::text::Text;
+use crate::text::{Text, grouped};
 
 pub use turns::{TurnRow, turns_markdown};
 
@@ -189,7 +189,8 @@ fn note(entry: &Entry, kind: PartKind) -> Option<String> {
             let reference = output.reference.as_ref()?;
             let (bytes, turn) = (output.shown.len(), reference.turn);
             Some(format!(
-                "a reference since turn {turn}: its own turn carried {bytes} bytes"
+                "a reference since turn {turn}: its own turn carried {} bytes",
+                grouped(bytes as u64)
             ))
         }
         (Content::Output(output), _) => {
@@ -201,12 +202,17 @@ fn note(entry: &Entry, kind: PartKind) -> Option<String> {
                 .unwrap_or_default();
             Some(format!(
                 "{} lines ({} bytes) held back on arrival{kept}",
-                held.lines, held.bytes
+                grouped(held.lines),
+                grouped(held.bytes)
             ))
         }
         (Content::Reply { cuts, .. }, PartKind::CutReply) => {
             let cut = |cut: &crate::entry::Cut| {
-                format!("{} bytes copied from entry {}", cut.end - cut.start, cut.output)
+                format!(
+                    "{} bytes copied from entry {}",
+                    grouped((cut.end - cut.start) as u64),
+                    cut.output
+                )
             };
             Some(format!(
                 "cut: {}",

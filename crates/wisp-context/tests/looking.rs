@@ -75,7 +75,7 @@ fn the_next_request_is_shown_part_by_part_with_what_changed() {
     assert_eq!(note(PartKind::CutReply), "cut: 749 bytes copied from entry 8");
     let text = view.markdown();
     assert!(text.starts_with("# The context of turn 4\n\n"), "{text}");
-    assert!(text.contains("of 8192 tokens ("), "{text}");
+    assert!(text.contains("of 8,192 tokens ("), "{text}");
     assert!(
         text.contains("## entry 12 · prompt · turn 4 (this one) · 14:05:12\n"),
         "{text}"

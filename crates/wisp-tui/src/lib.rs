@@ -51,7 +51,6 @@ pub mod screen;
 pub mod session;
 mod sgr;
 pub mod signals;
-mod table;
 pub mod terminal;
 pub mod view;
 pub mod wrap;

@@ -36,6 +36,7 @@ pub enum Sub {
     /// Print a kept output, whole or filtered
     Show(Show),
     /// Say what matters in a build, test or other log, without a model
+    #[command(visible_alias = "summarize")]
     Summarise(Summarise),
     /// List the models, choose which may be used, fetch one
     Models(Models),

@@ -9,6 +9,10 @@ use wisp_agent::OpenError;
 use wisp_agent::protocol::Command;
 use wisp_agent::saved::SavedError;
 use wisp_config::ConfigError;
+use wisp_output::store::StoreError;
+
+use crate::commands::unknown::NoCommand;
+use crate::input::InputError;
 
 /// Something failed: the server, the model, a file.
 pub const FAILED: u8 = 1;
@@ -29,6 +33,7 @@ pub struct Usage(pub String);
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
     let usage = error.chain().any(|e| {
         e.is::<Usage>()
+            || e.is::<NoCommand>()
             || e.downcast_ref::<SavedError>().is_some_and(SavedError::is_usage)
             || e.downcast_ref::<ConfigError>().is_some_and(ConfigError::is_usage)
             || e.downcast_ref::<OpenError>().is_some_and(OpenError::is_usage)
@@ -57,7 +62,16 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
             .downcast_ref::<wisp_ollama::Error>()
             .and_then(wisp_ollama::Error::hint);
         let saved = e.downcast_ref::<SavedError>().and_then(SavedError::hint);
-        config.or(open).or(server).or(saved)
+        let stored = e.downcast_ref::<StoreError>().and_then(StoreError::hint);
+        let input = e.downcast_ref::<InputError>().map(InputError::hint);
+        let command = e.downcast_ref::<NoCommand>().map(NoCommand::hint);
+        config
+            .or(open)
+            .or(server)
+            .or(saved)
+            .or(stored)
+            .or(input)
+            .or(command)
     })
 }
 

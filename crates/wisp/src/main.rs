@@ -4,6 +4,7 @@ mod args;
 mod chat;
 mod commands;
 mod exit;
+mod input;
 mod pager;
 mod screen;
 mod terminal;
@@ -71,7 +72,10 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
             };
             commands::chat::run(&args, env)
         }
-        None => commands::respond::run(&cli.respond, env),
+        None => {
+            commands::unknown::slip(&cli.respond.prompt)?;
+            commands::respond::run(&cli.respond, env)
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! An output shown whole: through the person's pager on a terminal, straight into a pipe or a file.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -131,13 +130,4 @@ impl<R: Read> Read for Safe<R> {
         self.at += most;
         Ok(most)
     }
-}
-
-/// Opens a file a person named, or standard input for `-`.
-pub fn input(path: &std::path::Path) -> anyhow::Result<Box<dyn Read>> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    Ok(Box::new(file))
 }

@@ -277,8 +277,16 @@ fn held(seen: &Seen) -> Result<HeldBack, Intent> {
     note::latest(seen).ok_or_else(|| Intent::Say("I see no output of which a part was held back.".to_owned()))
 }
 
+/// `memory` notes a subject, a name and a value. `X is Y` and `X = Y` are a fact of that name; anything else is the
+/// value of one named `remark`.
 fn remember(rest: &str, seen: &Seen) -> Option<Intent> {
-    Some(ask_memory(seen, &format!("remember {}", rest.trim())))
+    let text = rest.trim();
+    let text = text.strip_prefix("that ").unwrap_or(text);
+    let (name, value) = [" = ", " is ", " are "]
+        .iter()
+        .find_map(|between| text.split_once(between))
+        .unwrap_or(("remark", text));
+    Some(ask_memory(seen, &format!("note fact {name} = {value}")))
 }
 
 fn memory(_: &str, seen: &Seen) -> Option<Intent> {

@@ -3,6 +3,7 @@
 use serde_json::json;
 use wisp_audit::{AuditError, Kind};
 use wisp_ollama::Error;
+use wisp_output::amount::grouped;
 use wisp_tools::NotRecorded;
 
 use super::MAX_STEPS;
@@ -37,7 +38,7 @@ pub enum TurnError {
         host: String,
     },
     /// The server refused the request as too long, also after room was made.
-    #[error("the request does not fit the model's context window: about {tokens} of {window} tokens")]
+    #[error("the request does not fit the model's context window: about {} of {} tokens", grouped(*tokens), grouped(*window))]
     Refused {
         /// Tokens of the request, as the server counted or as estimated.
         tokens: u64,
@@ -46,12 +47,15 @@ pub enum TurnError {
     },
     /// The conversation does not fit the window whatever is left out.
     #[error(
-        "the conversation does not fit the model's window of {0} tokens; /new starts afresh, or choose a larger window with ollama.contextLength"
+        "the conversation does not fit the model's window of {} tokens; /new starts afresh, or choose a larger window with ollama.contextLength",
+        grouped(*.0)
     )]
     TooLong(u64),
     /// The server cut the prompt without saying so, also after room was made.
     #[error(
-        "the server read only {counted} of about {estimated} tokens of the conversation, so its reply is not to be trusted"
+        "the server read only {} of about {} tokens of the conversation, so its reply is not to be trusted",
+        grouped(*counted),
+        grouped(*estimated)
     )]
     SilentCut {
         /// Tokens it read.

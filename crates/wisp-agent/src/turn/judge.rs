@@ -6,6 +6,7 @@ use wisp_context::truncation::{Counts, Verdict, verdict};
 use wisp_context::{Phase, Reason, Request, Stamp};
 use wisp_ollama::window::{Observation, SilentCut, silent_cut};
 use wisp_ollama::{Done, DoneReason, Quirk, Reply, same_model};
+use wisp_output::amount::grouped;
 
 use super::{Progress, TurnError};
 use crate::conversation::Conversation;
@@ -58,7 +59,11 @@ impl Conversation {
                 self.shifted(reply, counts, progress)
             }
             Verdict::Cut { counted, estimated } => {
-                let text = format!("the server read only {counted} of about {estimated} tokens");
+                let text = format!(
+                    "the server read only {} of about {} tokens",
+                    grouped(counted),
+                    grouped(estimated)
+                );
                 self.once_more(&text, TurnError::SilentCut { counted, estimated }, progress)
             }
         }
@@ -128,8 +133,10 @@ impl Conversation {
     /// instructions in sight are not run.
     fn shifted(&mut self, reply: &Reply, counts: Counts, progress: &mut Progress) -> Result<bool, TurnError> {
         let window = self.model.window.tokens;
-        let text =
-            format!("the reply grew past the window of {window} tokens, and the model forgot its beginning");
+        let text = format!(
+            "the reply grew past the window of {} tokens, and the model forgot its beginning",
+            grouped(window)
+        );
         if reply.tool_calls.is_empty() {
             self.events.note(NoteLevel::Warning, text);
             return Ok(false);
@@ -195,7 +202,11 @@ impl Conversation {
                 NoteLevel::Info
             };
             self.shrink(granted, "what the server loaded the model with");
-            let text = format!("the server granted a window of {granted} tokens instead of {asked}");
+            let text = format!(
+                "the server granted a window of {} tokens instead of {}",
+                grouped(granted),
+                grouped(asked)
+            );
             self.events.note(level, text);
         }
     }

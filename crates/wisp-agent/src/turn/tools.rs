@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_context::{Arrival, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
+use wisp_output::amount::size;
 use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send};
 
 use super::judge::How;
@@ -221,16 +222,8 @@ fn status(ending: &Ending) -> Status {
 /// The line under a call: `↳ exit 0`, or what the tool answered.
 fn result_line(pending: &Pending) -> String {
     let words = match &pending.ending {
-        Ending::Done => format!("{} in {:.1} s", bytes(pending.admitted.bytes), pending.seconds),
+        Ending::Done => format!("{} in {:.1} s", size(pending.admitted.bytes), pending.seconds),
         other => other.words(),
     };
     format!("↳ {words}")
-}
-
-fn bytes(count: u64) -> String {
-    if count == 1 {
-        "1 byte".to_owned()
-    } else {
-        format!("{count} bytes")
-    }
 }

@@ -3,6 +3,7 @@
 use crate::estimate::Basis;
 
 use super::{ContextView, Row};
+use crate::text::grouped;
 
 impl ContextView {
     /// The whole view: what it costs, kind by kind, then every part as it is sent, then what left and why.
@@ -37,11 +38,13 @@ impl ContextView {
         match self.window {
             Some(window) if window > 0 => {
                 format!(
-                    "{tokens} of {window} tokens ({} %), {basis}.",
+                    "{} of {} tokens ({} %), {basis}.",
+                    grouped(tokens),
+                    grouped(window),
                     tokens * 100 / window
                 )
             }
-            _ => format!("{tokens} tokens, {basis}; the window is not known."),
+            _ => format!("{} tokens, {basis}; the window is not known.", grouped(tokens)),
         }
     }
 
@@ -54,13 +57,13 @@ impl ContextView {
             format!(
                 "| {} | {} | {} | {} |",
                 total.kind.words(),
-                total.parts,
-                total.bytes,
-                total.tokens
+                grouped(total.parts),
+                grouped(total.bytes),
+                grouped(total.tokens)
             )
         }));
         if self.tool_bytes > 0 {
-            lines.push(format!("| tool definitions | | {} | |", self.tool_bytes));
+            lines.push(format!("| tool definitions | | {} | |", grouped(self.tool_bytes)));
         }
         lines
     }
@@ -80,9 +83,9 @@ impl ContextView {
                 "- turn {}: {why}: {}; {} to {} tokens, goal {}{floor}",
                 done.turn,
                 steps.join(", "),
-                done.fill_before,
-                done.fill_after,
-                done.goal
+                grouped(done.fill_before),
+                grouped(done.fill_after),
+                grouped(done.goal)
             ));
         }
         if lines.is_empty() {
@@ -113,7 +116,11 @@ fn part(row: &Row) -> Vec<String> {
         String::new(),
         heading,
         String::new(),
-        format!("{} bytes, about {} tokens.", row.bytes, row.tokens),
+        format!(
+            "{} bytes, about {} tokens.",
+            grouped(row.bytes),
+            grouped(row.tokens)
+        ),
     ];
     lines.extend(row.note.iter().map(|note| format!("Note: {note}.")));
     let fence = fence(&row.text);

@@ -9,6 +9,7 @@ use crate::record::ThreadRecord;
 use crate::reference::shorten;
 use crate::stamp::Time;
 use crate::target::Gauge;
+use crate::text::grouped;
 use crate::turn::Outcome;
 
 /// Characters of a prompt in the table.
@@ -21,7 +22,7 @@ pub struct TurnRow {
     pub turn: u32,
     /// When it began.
     pub time: Time,
-    /// About how many tokens its last request had, tool definitions left out.
+    /// About how many tokens its last request had, tool definitions included: what it took of the window.
     pub tokens: u64,
     /// What changed: `condensed`, `referenced 2`, `cut 1`, `interrupted`, `failed`.
     pub changed: Vec<String>,
@@ -49,9 +50,9 @@ impl ThreadRecord {
         let row = |turn: &crate::turn::Turn| TurnRow {
             turn: turn.number,
             time: turn.began,
-            tokens: self
-                .revision_of(turn.number)
-                .map_or(0, |at| gauge.estimator.tokens(self.compose_at(at).bytes())),
+            tokens: self.revision_of(turn.number).map_or(0, |at| {
+                gauge.estimator.estimate(self.compose_at(at).bytes()).tokens
+            }),
             changed: self.changed(turn.number, changes.get(&turn.number)),
             dropped: turn.number < first_kept,
             prompt: self
@@ -123,7 +124,7 @@ pub fn turns_markdown(rows: &[TurnRow]) -> String {
         format!(
             "| {number} | {} | {} | {} | {prompt} |",
             row.time.clock(),
-            row.tokens,
+            grouped(row.tokens),
             row.changed.join(", ")
         )
     }));

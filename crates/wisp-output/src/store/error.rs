@@ -57,6 +57,20 @@ impl StoreError {
         Self::File(FileError::io(what, path, source))
     }
 
+    /// What the person can do about it, where something can be done.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::BadName(_) | Self::NotFound(_) | Self::TooShort(_) => {
+                Some("wisp outputs lists what is kept".to_owned())
+            }
+            Self::Ambiguous { .. } => Some("give more of the one that is meant".to_owned()),
+            Self::Changed { .. } | Self::Record { .. } => {
+                Some("the file was changed from outside; wisp outputs lists what is kept".to_owned())
+            }
+            Self::File(_) | Self::Source(_) => None,
+        }
+    }
+
     /// Why an output was not kept, for the note on its result: `the disk is full`, or the error itself.
     pub fn reason(&self) -> String {
         match self {

@@ -5,13 +5,12 @@
 //! needs one row for a reply however long its lines are, and why a resize in the middle of one disturbs nothing.
 
 use ratatui::text::{Line, Span};
-use wisp_term::Markdown;
 use wisp_term::width::expand_tabs;
+use wisp_term::{Markdown, Tables};
 
 use crate::ansi::AnsiReader;
 use crate::highlight::highlight;
 use crate::looks::Looks;
-use crate::table::Tables;
 use crate::wrap;
 
 /// A reply being received.

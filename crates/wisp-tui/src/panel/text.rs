@@ -1,12 +1,11 @@
 //! A panel that shows a text: the context, a digest, the keys.
 
 use ratatui::text::{Line, Span};
-use wisp_term::{Markdown, Role};
+use wisp_term::{Markdown, Role, Tables};
 
 use crate::ansi;
 use crate::keys::{Bindings, Place};
 use crate::looks::Looks;
-use crate::table::Tables;
 use crate::wrap::{self, Break};
 
 /// What a text panel is about, which decides what its keys do beyond scrolling.

@@ -2,20 +2,27 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Cmd, Config, Context, Editor, EventHandler, Helper, Hinter, KeyCode, KeyEvent, Modifiers};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler, Helper, Hinter,
+    KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use wisp_agent::protocol::Command;
 use wisp_term::{Palette, Role};
 
 /// How long a completion may take before Tab gives up, milliseconds: a model list comes over HTTP.
 const COMPLETION_MILLIS: u64 = 800;
+
+/// How long after a prompt has opened a NUL is the Ctrl-D that was typed before it.
+const TYPED_AHEAD: Duration = Duration::from_millis(500);
 
 /// Lines of history kept.
 const HISTORY: usize = 2_000;
@@ -44,6 +51,26 @@ pub struct Candidates {
 pub struct LineEditor {
     editor: Editor<Assist, FileHistory>,
     history: PathBuf,
+    opened: Opened,
+}
+
+/// When the prompt was opened last.
+type Opened = Arc<Mutex<Option<Instant>>>;
+
+/// Ctrl-D that was typed while no prompt was open. The terminal took it for the end of a file and reads it back as
+/// a NUL once the prompt puts it into raw mode; at an open prompt a NUL is Ctrl-Space, which does nothing.
+struct LeaveTypedAhead(Opened);
+
+impl ConditionalEventHandler for LeaveTypedAhead {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        let opened = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ahead = opened.is_some_and(|at| at.elapsed() < TYPED_AHEAD);
+        Some(if ahead && context.line().is_empty() {
+            Cmd::EndOfFile
+        } else {
+            Cmd::Noop
+        })
+    }
 }
 
 impl LineEditor {
@@ -61,12 +88,23 @@ impl LineEditor {
         let newline = || EventHandler::Simple(Cmd::Newline);
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), newline());
         editor.bind_sequence(KeyEvent(KeyCode::Char('j'), Modifiers::CTRL), newline());
+        let opened = Opened::default();
+        let leave = LeaveTypedAhead(opened.clone());
+        editor.bind_sequence(
+            KeyEvent(KeyCode::Char('@'), Modifiers::CTRL),
+            EventHandler::Conditional(Box::new(leave)),
+        );
         let _ = editor.load_history(&history);
-        Some(Self { editor, history })
+        Some(Self {
+            editor,
+            history,
+            opened,
+        })
     }
 
     /// Asks for a line.
     pub fn ask(&mut self) -> Asked {
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         match self.editor.readline("> ") {
             Ok(line) => {
                 self.remember(&line);

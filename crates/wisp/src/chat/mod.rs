@@ -277,6 +277,7 @@ impl Chat {
                         .painted_line(Role::Error, &safe::safe(&format!("{e:#}")));
                 }
             }
+            (_, ViewKind::Context) => self.renderer.document(&view.text),
             _ => {
                 for line in view.text.lines() {
                     let text = line.to_owned();

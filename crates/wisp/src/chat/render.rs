@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
-use wisp_term::{Markdown, Printer, Role, safe, units, width, words};
+use wisp_term::{Markdown, Palette, Printer, Role, Tables, safe, units, width, words};
 
 use super::tail::Tail;
 use super::working::Working;
@@ -19,12 +19,36 @@ pub struct Renderer {
     pub err: Printer,
     /// What is being done.
     pub working: Working,
-    reply: Option<Markdown>,
+    reply: Option<Reply>,
     thinking: Thinking,
     /// The line the reply stops in.
     tail: Tail,
     /// Whether the working line has the row below that line.
     below: bool,
+}
+
+/// A reply on a terminal: its tables lined up, its Markdown painted.
+struct Reply {
+    tables: Tables,
+    markdown: Markdown,
+}
+
+impl Reply {
+    fn new(palette: Palette, width: usize) -> Self {
+        Self {
+            tables: Tables::default(),
+            markdown: Markdown::wrapped(palette, width),
+        }
+    }
+
+    fn push(&mut self, delta: &str) -> String {
+        self.markdown.push(&self.tables.push(delta))
+    }
+
+    fn finish(&mut self) -> String {
+        let rest = self.tables.finish();
+        [self.markdown.push(&rest), self.markdown.finish()].concat()
+    }
 }
 
 /// The model's thinking, folded: only that it happened, and how much.
@@ -99,7 +123,7 @@ impl Renderer {
         let width = columns(&self.out);
         let drawn = self
             .reply
-            .get_or_insert_with(|| Markdown::wrapped(palette, width))
+            .get_or_insert_with(|| Reply::new(palette, width))
             .push(text);
         self.tail.push(&drawn);
         let _ = self.out.text(&drawn);
@@ -151,6 +175,12 @@ impl Renderer {
             let _ = self.out.text("\n");
         }
         let _ = self.out.flush();
+    }
+
+    /// Markdown that was asked for: as it is drawn in replies on a terminal, as it came into a pipe.
+    pub fn document(&mut self, text: &str) {
+        self.delta(text);
+        self.settle();
     }
 
     fn line_out(&mut self, text: &str) {

@@ -12,6 +12,7 @@ pub mod show;
 pub mod summarise;
 pub mod threads;
 pub mod tools;
+pub mod unknown;
 
 use std::path::PathBuf;
 

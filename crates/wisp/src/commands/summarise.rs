@@ -7,7 +7,7 @@ use wisp_host::Env;
 use wisp_term::safe;
 
 use crate::args::Summarise;
-use crate::pager;
+use crate::input;
 use crate::screen::Screen;
 
 /// The most bytes of a digest's text.
@@ -15,7 +15,7 @@ const ROOM: usize = 64 * 1024;
 
 /// Prints the digest.
 pub fn run(args: &Summarise, env: Env) -> anyhow::Result<ExitCode> {
-    let reader = pager::input(&args.file)?;
+    let reader = input::open(&args.file)?;
     let digest = digest_reader(reader, Options { exit: args.exit })?;
     let mut screen = Screen::new(env, "auto");
     if args.json {

@@ -2,15 +2,24 @@
 //! columns of equal width, measured in cells.
 
 use unicode_segmentation::UnicodeSegmentation;
-use wisp_term::safe;
-use wisp_term::width::cells;
+
+use crate::safe;
+use crate::width::cells;
 
 /// The most lines of a table that are held; a longer one comes out in parts.
-pub(crate) const MAX_ROWS: usize = 200;
+pub const MAX_ROWS: usize = 200;
 
-/// The filter between a reply's deltas and its Markdown. Lines that are no part of a table pass at once.
+/// The filter between a reply's deltas and its [`Markdown`](crate::Markdown). Lines that are no part of a table pass
+/// at once.
+///
+/// ```
+/// use wisp_term::Tables;
+/// let mut tables = Tables::default();
+/// assert_eq!(tables.push("| a | size |\n|---|---:|\n| b | 1 |\n"), "");
+/// assert_eq!(tables.finish(), "a   │ size\n────┼─────\nb   │    1\n");
+/// ```
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tables {
+pub struct Tables {
     /// The line being received, while it may be a row of a table.
     line: String,
     rows: Vec<String>,
@@ -21,7 +30,8 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// Takes a delta and gives back what is not held.
-    pub(crate) fn push(&mut self, delta: &str) -> String {
+    #[must_use]
+    pub fn push(&mut self, delta: &str) -> String {
         let mut out = String::new();
         for piece in delta.split_inclusive('\n') {
             self.piece(piece, &mut out);
@@ -65,12 +75,14 @@ impl Tables {
     }
 
     /// How many rows are held.
-    pub(crate) fn waiting(&self) -> usize {
+    #[must_use]
+    pub fn waiting(&self) -> usize {
         self.rows.len()
     }
 
     /// Ends the reply and gives back what was held.
-    pub(crate) fn finish(&mut self) -> String {
+    #[must_use]
+    pub fn finish(&mut self) -> String {
         let mut out = self.take_rows();
         let line = std::mem::take(&mut self.line);
         if line.trim_start().starts_with('|') && !out.is_empty() {
