@@ -12,6 +12,7 @@ use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
 
 use crate::events::Events;
+use crate::history::History;
 use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
@@ -90,8 +91,8 @@ pub struct Conversation {
     pub directory: PathBuf,
     /// What is at hand to be shown again, in order.
     pub shown: Printed,
-    /// Lines the person typed.
-    pub typed: Vec<String>,
+    /// The last lines the person typed.
+    pub typed: History,
     /// Turns of the conversations before the last `/new`, so that a turn's number is never used twice in a session.
     pub turns_before: u64,
     /// The demo server, while it is what answers.

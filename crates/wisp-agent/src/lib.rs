@@ -22,6 +22,7 @@ mod conversation;
 mod engine;
 mod events;
 mod git;
+mod history;
 mod looking;
 pub mod model;
 pub mod offer;

@@ -358,7 +358,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         env: setup.env.clone(),
         directory: setup.directory.clone(),
         shown: crate::printed::Printed::default(),
-        typed: Vec::new(),
+        typed: crate::history::History::default(),
         turns_before: 0,
         demo,
     };

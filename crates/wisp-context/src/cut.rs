@@ -71,12 +71,18 @@ impl Finder {
     ) {
         let tool = tool.into();
         let search = if tool == NUMBERED_TOOL {
-            &self.numbered
+            &mut self.numbered
         } else {
-            &self.plain
+            &mut self.plain
         };
         let found = search.scan(chunks);
         self.outputs.push(Scanned { entry, tool, found });
+    }
+
+    /// What all of it took so far: bytes read, bytes of lines looked up, and moves between states of the search. Grows with
+    /// the sizes of the reply and the outputs and with nothing else, whatever they hold.
+    pub fn work(&self) -> u64 {
+        self.plain.work() + self.numbered.work()
     }
 
     /// The stretches to cut, in order, none touching another.
@@ -152,5 +158,7 @@ fn of_reply(reply: &str, entries: &[Entry]) -> Vec<Cut> {
     finder.cuts()
 }
 
+#[cfg(test)]
+mod hard;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::faults::{self, Step};
+
 /// What stopped a private file from being made. Every variant names the path.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -52,7 +54,8 @@ impl FileError {
 
 /// Makes `path` and its missing parents 0700, and refuses one that is a link, not a directory, or another user's.
 pub fn private_dir(path: &Path) -> Result<(), FileError> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let made = || DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let made = faults::pass(Step::MakeFolder, path).and_then(|()| made());
     made.map_err(|e| FileError::io("create", path, e))?;
     let meta = fs::symlink_metadata(path).map_err(|e| FileError::io("read", path, e))?;
     let why = if meta.is_symlink() {
@@ -85,7 +88,8 @@ pub fn private_new(path: &Path) -> Result<File, FileError> {
         .create_new(true)
         .mode(0o600)
         .custom_flags(no_follow());
-    options.open(path).map_err(|e| FileError::io("create", path, e))
+    let opened = faults::pass(Step::Create, path).and_then(|()| options.open(path));
+    opened.map_err(|e| FileError::io("create", path, e))
 }
 
 /// Opens a private file for appending, making it when it is not there.
@@ -97,7 +101,37 @@ pub fn private_append(path: &Path) -> Result<File, FileError> {
         .create(true)
         .mode(0o600)
         .custom_flags(no_follow());
-    options.open(path).map_err(|e| FileError::io("open", path, e))
+    let opened = faults::pass(Step::Open, path).and_then(|()| options.open(path));
+    opened.map_err(|e| FileError::io("open", path, e))
+}
+
+/// Makes `bytes` what stands in a private file from byte `at` on, and syncs it; what stood there and behind is gone. The
+/// file is made when it is not there, and before `at` nothing changes, whatever fails.
+pub fn rewrite_from(path: &Path, at: u64, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = private_append(path)?;
+    faults::pass(Step::Cut, path)
+        .and_then(|()| file.set_len(at))
+        .and_then(|()| write(&mut file, path, bytes))
+        .and_then(|()| faults::pass(Step::Sync, path))
+        .and_then(|()| file.sync_data())
+        .map_err(|e| FileError::io("write", path, e))
+}
+
+/// Removes a file; one that is not there is no error.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match faults::pass(Step::Remove, path).and_then(|()| fs::remove_file(path)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(FileError::io("delete", path, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes all of `bytes`.
+fn write(file: &mut impl Write, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Err(refused) = faults::pass(Step::Write, path) {
+        file.write_all(&bytes[..bytes.len() / 2])?;
+        return Err(refused);
+    }
+    file.write_all(bytes)
 }
 
 /// Opens a file of wisp's own for reading, refusing links and anything but a regular file.
@@ -142,7 +176,8 @@ impl Staged {
     /// Starts a private file in the folder of `target`.
     pub fn beside(target: &Path) -> Result<Self, FileError> {
         let dir = target.parent().unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(".wisp-").tempfile_in(dir);
+        let made = || tempfile::Builder::new().prefix(".wisp-").tempfile_in(dir);
+        let file = faults::pass(Step::Create, target).and_then(|()| made());
         let file = file.map_err(|e| FileError::io("create a file in", dir, e))?;
         Ok(Self {
             file,
@@ -155,23 +190,29 @@ impl Staged {
         self.file.as_file()
     }
 
+    /// Syncs the file.
+    pub fn sync(&self) -> io::Result<()> {
+        faults::pass(Step::Sync, &self.target)?;
+        self.file.as_file().sync_data()
+    }
+
     /// Syncs the file, renames it over its target and syncs the folder.
     pub fn commit(self) -> Result<(), FileError> {
+        self.sync().map_err(|e| FileError::io("sync", &self.target, e))?;
         let Self { file, target } = self;
-        file.as_file()
-            .sync_data()
-            .map_err(|e| FileError::io("sync", &target, e))?;
-        file.persist(&target)
-            .map_err(|e| FileError::io("replace", &target, e.error))?;
+        faults::pass(Step::Replace, &target)
+            .and_then(|()| file.persist(&target).map_err(|e| e.error))
+            .map_err(|e| FileError::io("replace", &target, e))?;
         let dir = target.parent().unwrap_or(Path::new("."));
-        let synced = File::open(dir).and_then(|d| d.sync_all());
+        let synced = || File::open(dir).and_then(|d| d.sync_all());
+        let synced = faults::pass(Step::SyncFolder, dir).and_then(|()| synced());
         synced.map_err(|e| FileError::io("sync", dir, e))
     }
 }
 
 impl Write for Staged {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        write(&mut self.file, &self.target, bytes).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

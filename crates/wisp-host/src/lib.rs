@@ -14,6 +14,7 @@
 
 pub mod clock;
 pub mod env;
+pub mod faults;
 pub mod files;
 pub mod ids;
 

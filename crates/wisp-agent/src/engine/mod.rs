@@ -215,9 +215,7 @@ impl Engine {
         if line.is_empty() {
             return Next::Go;
         }
-        if self.conversation.typed.last().map(String::as_str) != Some(line) {
-            self.conversation.typed.push(line.to_owned());
-        }
+        self.conversation.typed.note(line);
         if let Some(command) = line.strip_prefix('!') {
             self.typed(command.trim().to_owned()).await;
             return Next::Go;

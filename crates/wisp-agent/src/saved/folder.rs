@@ -160,13 +160,7 @@ impl Folder {
     /// left after a crash can still be resumed, or is nothing to resume.
     pub(super) fn remove(&self, name: &str) -> Result<(), SavedError> {
         for ending in ["json", "store", "past"] {
-            let path = self.file(name, ending);
-            match fs::remove_file(&path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(FileError::io("delete", &path, e).into());
-                }
-                _ => {}
-            }
+            files::remove(&self.file(name, ending))?;
         }
         Ok(())
     }

@@ -24,7 +24,9 @@ impl Conversation {
         for output in outputs {
             self.note_shown(output);
         }
-        self.typed = lines;
+        for line in lines {
+            self.typed.note(&line);
+        }
         self.events
             .note(NoteLevel::Info, self.where_it_was(&resumed.name));
     }

@@ -51,23 +51,33 @@ impl Conversation {
         self.events.note(NoteLevel::Error, text);
     }
 
-    /// Saves the conversation under a new name, which it keeps; an unnamed copy goes.
+    /// Saves the conversation under a new name, which it keeps; an unnamed copy goes. On an error it is saved where it was
+    /// before, and nothing is under the new name.
     pub(crate) fn save_as(&mut self, name: &str) -> Result<(), SavedError> {
         if self.thread.as_ref().is_some_and(|thread| thread.name() == name) {
             return self.save_now();
         }
         let thread = Thread::named(self.folder(), name)?;
         // The new name has a past of its own, from the beginning.
-        self.record = self.whole_record()?.into_owned();
+        let whole = self.whole_record()?.into_owned();
+        let parted = std::mem::replace(&mut self.record, whole);
         let before = self.thread.replace(thread);
         if let Err(error) = self.save_now() {
-            self.thread = before;
+            // The record goes back to what the files of the old name have the rest of.
+            self.record = parted;
+            let begun = std::mem::replace(&mut self.thread, before);
+            // What cannot be removed is a whole save or nothing, and the error says that there may be one.
+            let _ = begun.map_or(Ok(()), Thread::forget);
             return Err(error);
         }
-        match before {
-            Some(thread) if !thread.is_named() => thread.forget(),
-            _ => Ok(()),
+        if let Some(thread) = before.filter(|thread| !thread.is_named()) {
+            let name = thread.name().to_owned();
+            if let Err(error) = thread.forget() {
+                let text = format!("{error}; the copy without a name stays, as {name}, until it is swept");
+                self.events.note(NoteLevel::Warning, text);
+            }
         }
+        Ok(())
     }
 
     /// Saves the conversation whether or not it has changed.

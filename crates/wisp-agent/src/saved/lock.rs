@@ -54,7 +54,7 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // While the lock is still held, so that the file removed is ours.
-        let _ = fs::remove_file(&self.path);
+        let _ = files::remove(&self.path);
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
+use wisp_context::SavedFile;
 use wisp_host::FileError;
 
 use super::folder::{Folder, Listed, is_session};
@@ -113,8 +114,9 @@ impl Sweep<'_> {
 
     /// Removes what unfinished saves left, and contexts of condensations past their time.
     fn debris(&self, began: Instant) -> usize {
-        let saves = (self.folder.root(), DEBRIS_DAYS, is_debris as fn(&str) -> bool);
-        let contexts = (self.contexts, self.days, is_context as fn(&str) -> bool);
+        let left = |name: &str| is_debris(name) || self.is_lone_past(name);
+        let saves = (self.folder.root(), DEBRIS_DAYS, &left as &dyn Fn(&str) -> bool);
+        let contexts = (self.contexts, self.days, &is_context as &dyn Fn(&str) -> bool);
         let mut removed = 0;
         for (folder, days, ours) in [saves, contexts] {
             let files = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -133,6 +135,13 @@ impl Sweep<'_> {
             }
         }
         removed
+    }
+
+    /// `work.past` of which neither the store nor the transcript is there: what a deletion left that was stopped in the
+    /// middle.
+    fn is_lone_past(&self, file: &str) -> bool {
+        let past = file.rsplit_once('.');
+        past.is_some_and(|(name, ending)| ending == SavedFile::Past.ending() && !self.folder.has(name))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A conversation's place among the saved ones, from its opening to its end.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use wisp_context::{Files, Loaded, Revision, SavedFile, ThreadRecord, load_with_past};
@@ -176,11 +177,12 @@ impl Thread {
         } else {
             record.save()
         };
-        self.append(&saved)?;
-        let store = self.staged("store", &saved.store)?;
-        let transcript = self.staged("json", &saved.transcript)?;
-        store.commit()?;
-        transcript.commit()?;
+        if let Err(error) = self.put(&saved) {
+            // The store in place may be the last save's or this one's, each with bytes of the past that are its own: none
+            // of them may be touched before a save without a past is in place.
+            self.apart = false;
+            return Err(error.into());
+        }
         record.put_away(&saved);
         self.apart = true;
         self.saved = Some(revision);
@@ -193,18 +195,17 @@ impl Thread {
         self.took <= MIDWAY
     }
 
-    /// Writes what goes to the past, over what an unfinished save may have left there.
-    fn append(&self, saved: &Files) -> Result<(), FileError> {
-        use std::io::Write;
-        if saved.past.is_empty() {
-            return Ok(());
+    /// Writes all three files.
+    fn put(&self, saved: &Files) -> Result<(), FileError> {
+        if !saved.past.is_empty() {
+            // Over what an unfinished save may have left there.
+            let path = self.folder.file(&self.name, SavedFile::Past.ending());
+            files::rewrite_from(&path, saved.past_at, &saved.past)?;
         }
-        let path = self.folder.file(&self.name, SavedFile::Past.ending());
-        let mut file = files::private_append(&path)?;
-        file.set_len(saved.past_at)
-            .and_then(|()| file.write_all(&saved.past))
-            .and_then(|()| file.sync_data())
-            .map_err(|e| FileError::io("write", &path, e))
+        let store = self.staged(SavedFile::Store, &saved.store)?;
+        let transcript = self.staged(SavedFile::Transcript, &saved.transcript)?;
+        store.commit()?;
+        transcript.commit()
     }
 
     /// The record with all of it in memory, what was put away read back.
@@ -215,13 +216,12 @@ impl Thread {
         })
     }
 
-    fn staged(&self, ending: &str, bytes: &[u8]) -> Result<Staged, FileError> {
-        use std::io::Write;
-        let path = self.folder.file(&self.name, ending);
+    fn staged(&self, file: SavedFile, bytes: &[u8]) -> Result<Staged, FileError> {
+        let path = self.folder.file(&self.name, file.ending());
         let mut staged = Staged::beside(&path)?;
         staged
             .write_all(bytes)
-            .and_then(|()| staged.file().sync_data())
+            .and_then(|()| staged.sync())
             .map_err(|e| FileError::io("write", &path, e))?;
         Ok(staged)
     }

@@ -9,9 +9,6 @@ use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::protocol::NoteLevel;
 
-/// Lines of `/history`.
-const HISTORY: usize = 100;
-
 pub(super) async fn quit(_: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
     Next::Leave
 }
@@ -39,11 +36,10 @@ pub(super) async fn new(conversation: &mut Conversation, _: &str, _: &Scene<'_>)
 }
 
 pub(super) async fn history(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    let from = conversation.typed.len().saturating_sub(HISTORY);
-    for (at, line) in conversation.typed.iter().enumerate().skip(from) {
+    for (number, line) in conversation.typed.last() {
         conversation
             .events
-            .line(format!("{:>4}  {}", at + 1, line.replace('\n', " ⏎ ")));
+            .line(format!("{number:>4}  {}", line.replace('\n', " ⏎ ")));
     }
     Next::Go
 }

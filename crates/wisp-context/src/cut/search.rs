@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::lines::Lines;
+use crate::message::size;
 
 /// A line that no block has.
 const OTHER: u32 = u32::MAX;
@@ -25,6 +26,8 @@ pub(super) struct Search {
     /// Longest line of any block.
     longest: usize,
     numbers: bool,
+    /// What building it and every scan took: bytes read, bytes of lines looked up, and moves from state to state.
+    work: u64,
 }
 
 impl Search {
@@ -39,6 +42,7 @@ impl Search {
             blocks: 0,
             longest: 0,
             numbers,
+            work: 0,
         };
         let mut children = vec![Vec::new()];
         for block in blocks {
@@ -52,6 +56,7 @@ impl Search {
         let mut state = 0;
         let filled = !block.is_empty();
         for line in block {
+            self.work += size(line.len()) + 1;
             self.longest = self.longest.max(line.len());
             let fresh = u32::try_from(self.letters.len()).unwrap_or(OTHER);
             let letter = *self.letters.entry(line).or_insert(fresh);
@@ -85,7 +90,10 @@ impl Search {
                 let fail = if state == 0 {
                     0
                 } else {
-                    self.step(self.fail[index(state)], letter)
+                    let mut moves = 0;
+                    let fail = self.step(self.fail[index(state)], letter, &mut moves);
+                    self.work += moves;
+                    fail
                 };
                 self.fail[index(child)] = fail;
                 let ended = !self.ends[index(fail)].is_empty();
@@ -95,8 +103,10 @@ impl Search {
         }
     }
 
-    fn step(&self, mut state: u32, letter: u32) -> u32 {
+    /// Where `state` goes on `letter`; adds to `moves` the states that were tried.
+    fn step(&self, mut state: u32, letter: u32, moves: &mut u64) -> u32 {
         loop {
+            *moves += 1;
             if let Some(&next) = self.next.get(&(state, letter)) {
                 return next;
             }
@@ -108,31 +118,41 @@ impl Search {
     }
 
     /// Which blocks the streamed text has, line after line.
-    pub(super) fn scan<'a>(&self, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<bool> {
+    pub(super) fn scan<'a>(&mut self, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<bool> {
         let mut found = vec![false; self.blocks];
         let mut seen = vec![false; self.ends.len()];
-        let mut state = 0;
+        let (mut state, mut moves, mut read) = (0, 0, 0);
         let mut each = |line: &[u8]| {
             let letter = self.letters.get(line).copied().unwrap_or(OTHER);
+            moves += size(line.len());
             state = if letter == OTHER {
                 0
             } else {
-                self.step(state, letter)
+                self.step(state, letter, &mut moves)
             };
-            self.mark(state, &mut seen, &mut found);
+            self.mark(state, (&mut seen, &mut found), &mut moves);
         };
         // A table row shrinks when its bars go, by less than four times.
         let mut lines = Lines::new(self.numbers, self.longest.saturating_mul(4).saturating_add(64));
         for chunk in chunks {
+            read += size(chunk.len());
             lines.feed(chunk, &mut each);
         }
         lines.finish(&mut each);
+        self.work += read + moves;
         found
     }
 
+    /// What building it and every scan took, in bytes and moves.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
     /// Notes every block that ends at `state`; each state once, so all of it stays linear.
-    fn mark(&self, mut state: u32, seen: &mut [bool], found: &mut [bool]) {
+    fn mark(&self, mut state: u32, (seen, found): (&mut [bool], &mut [bool]), moves: &mut u64) {
+        *moves += 1;
         while state != 0 && !std::mem::replace(&mut seen[index(state)], true) {
+            *moves += 1 + size(self.ends[index(state)].len());
             for &block in &self.ends[index(state)] {
                 found[block] = true;
             }

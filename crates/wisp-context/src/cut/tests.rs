@@ -1,5 +1,6 @@
 //! What is cut and, more important, what is not.
 
+use super::hard::{HARD, Hard};
 use super::*;
 
 const OUTPUT: &str = "alpha beta gamma delta epsilon zeta\neta theta iota kappa lambda mu\n\
@@ -109,15 +110,26 @@ fn a_block_inside_another_is_found_too() {
     );
 }
 
+/// A build's log of so many bytes, and as much of its middle as a reply has room for.
+fn log_and_copy(bytes: usize, copied: usize) -> (String, String) {
+    let line = |n: usize| format!("src/module_{n:06}.rs: warning number {n:06} of the whole build log\n");
+    let lines = bytes / line(0).len();
+    let output = (0..lines).map(line).collect();
+    let from = lines / 2;
+    (output, (from..from + copied / line(0).len()).map(line).collect())
+}
+
 #[test]
-fn sixteen_mebibytes_stream_past_a_reply_of_sixty_kibibytes() {
-    let line = |n: usize| format!("src/module_{n}.rs: warning number {n} of the whole build log here\n");
-    let reply: String = (40_000..40_900).map(line).collect();
-    assert!(reply.len() > 60_000);
-    let output: String = (0..240_000).map(line).collect();
-    let mut finder = Finder::new(&reply);
-    finder.scan(EntryId(3), "run_command", output.as_bytes().chunks(4093));
-    assert_eq!(finder.cuts().len(), 1);
+fn sixty_four_kibibytes_are_found_in_sixteen_mebibytes_in_twice_the_steps_of_half_of_each() {
+    let work = |bytes: usize, copied: usize| {
+        let (output, reply) = log_and_copy(bytes, copied);
+        let mut finder = Finder::new(&reply);
+        finder.scan(EntryId(3), "run_command", output.as_bytes().chunks(4093));
+        assert_eq!(finder.cuts().len(), 1);
+        finder.work()
+    };
+    let (half, whole) = (work(8 << 20, 32 << 10), work(16 << 20, 64 << 10));
+    assert!(whole <= 2 * half + ENDS, "{half} and {whole}");
 }
 
 #[test]
@@ -130,4 +142,26 @@ fn repeated_lines_do_not_make_the_search_quadratic() {
     let output = "y\n".repeat(500_000);
     finder.scan(EntryId(3), "run_command", [output.as_bytes()]);
     assert_eq!(finder.cuts().len(), 1);
+}
+
+/// Steps by which two halves may differ from the whole, four for each of the 256 pieces an output is made of: an end of a
+/// text is no line, and a first line has none before it.
+const ENDS: u64 = 1024;
+/// What it takes to look for the reply of `hard` in its output, the output `times` as long.
+fn work((_, reply, output): Hard, bytes: usize, times: usize) -> u64 {
+    let mut finder = Finder::new(&reply(bytes));
+    let output = output(bytes * times);
+    finder.scan(EntryId(3), "run_command", output.as_bytes().chunks(64 * 1024));
+    finder.work()
+}
+
+#[test]
+fn the_search_takes_twice_the_steps_for_twice_the_text_whatever_it_holds() {
+    // A sixteenth of 64 KiB in 16 MiB; the whole of it is measured by `scripts/bench cuts`, and once below.
+    for hard in HARD {
+        let (half, whole) = (work(hard, 2048, 256), work(hard, 4096, 256));
+        assert!(whole <= 2 * half + ENDS, "{}: {half} and {whole}", hard.0);
+        let most = 4 * (4096 + 4096 * 256);
+        assert!(whole <= most, "{}: {whole} of {most}", hard.0);
+    }
 }
