@@ -30,6 +30,8 @@ pub struct ContextView {
     pub window: Option<u64>,
     /// Bytes of the tool definitions sent beside it.
     pub tool_bytes: u64,
+    /// About how many tokens those are.
+    pub tool_tokens: u64,
     /// What each kind of part takes, in the order first met.
     pub totals: Vec<Total>,
     /// Every part, in the order sent.
@@ -116,6 +118,7 @@ impl ThreadRecord {
             estimate: gauge.estimator.estimate(request.bytes()),
             window: gauge.window,
             tool_bytes: gauge.estimator.tool_bytes(),
+            tool_tokens: gauge.estimator.tokens(gauge.estimator.tool_bytes()),
             totals: totals(&rows, gauge),
             rows,
             condensations: self.condensations.range(0..applied).to_vec(),

@@ -30,7 +30,7 @@ fn line(kind: Kind, record: &Record) -> Option<String> {
     match kind {
         Kind::ToolCall => {
             let arguments = record.details.get("arguments").unwrap_or(&Value::Null);
-            let line = wisp_tools::one_line(arguments);
+            let line = wisp_tools::said(arguments);
             Some(format!("⚙ {} {line}", record.text("tool")?).trim_end().to_owned())
         }
         Kind::ApprovalDecided => Some(format!("· {}", decided(record)?)),

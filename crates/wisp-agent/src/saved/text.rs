@@ -33,7 +33,7 @@ fn entry_lines(entry: &Entry) -> Vec<String> {
             let said = (!text.is_empty()).then(|| text.as_str().to_owned());
             let calls = calls
                 .iter()
-                .map(|call| format!("⚙ {} {}", call.name, call.arguments));
+                .map(|call| format!("⚙ {} {}", call.name, wisp_tools::said(&call.arguments)));
             said.into_iter().chain(calls).collect()
         }
         Content::Output(output) => shortened(output.shown.as_str(), output.lines),
@@ -51,7 +51,10 @@ fn shortened(text: &str, lines: u64) -> Vec<String> {
     let more = text.lines().count() > OUTPUT_LINES;
     if more {
         let whole = lines.max(text.lines().count() as u64);
-        all.push(format!("    … {whole} lines in all"));
+        all.push(format!(
+            "    … {} lines in all",
+            wisp_output::amount::grouped(whole)
+        ));
     }
     all.push(String::new());
     all

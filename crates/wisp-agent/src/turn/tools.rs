@@ -98,7 +98,7 @@ impl Conversation {
             )?
         } else {
             turn.doing
-                .say(format!("{} {}", call.name, wisp_tools::one_line(&arguments)));
+                .say(format!("{} {}", call.name, wisp_tools::said(&arguments)));
             let (status, time) = (self.situation(progress.number), self.stamp().time);
             let (record, aside, situation) = (
                 Record::new(&mut self.record, self.thread.as_ref(), time),

@@ -63,7 +63,11 @@ impl ContextView {
             )
         }));
         if self.tool_bytes > 0 {
-            lines.push(format!("| tool definitions | | {} | |", grouped(self.tool_bytes)));
+            lines.push(format!(
+                "| tool definitions | | {} | {} |",
+                grouped(self.tool_bytes),
+                grouped(self.tool_tokens)
+            ));
         }
         lines
     }

@@ -9,6 +9,7 @@ mod admit;
 mod batch;
 mod file;
 mod receive;
+mod said;
 
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ use crate::tool::{Descriptor, Ending, Returned, Tool};
 
 pub use admit::{Admitted, HeldRange, KeptRecord};
 pub use batch::cap_at_send;
+pub use said::said;
 
 /// A call as the model made it.
 #[derive(Debug, Clone, Copy)]
@@ -393,7 +395,7 @@ fn unknown(tool: &str, names: &[String]) -> Returned {
     Returned::error(format!("there is no tool {tool:?}; the tools are: {list}"))
 }
 
-/// A call's arguments for the person: one that has a single text is that text, else the JSON.
+/// A call's arguments as they are recorded: one that has a single text is that text, else the JSON.
 pub fn one_line(arguments: &Value) -> String {
     let text = match arguments {
         Value::Object(map) => match map.iter().filter(|(_, v)| !v.is_null()).collect::<Vec<_>>()[..] {
