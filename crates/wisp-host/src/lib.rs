@@ -17,6 +17,7 @@ pub mod env;
 pub mod faults;
 pub mod files;
 pub mod ids;
+pub mod process;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use env::Env;

@@ -4,8 +4,15 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use wisp_host::{FileError, files};
+use wisp_host::{FileError, files, process};
+
+/// How long a lock of a process that is gone is waited for: a program it was just starting has the lock's descriptor
+/// too, until it is started.
+const GONE: Duration = Duration::from_secs(2);
+/// How often it is tried again within that time.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// A lock that is held. It ends when it is dropped or the process does, also by a kill.
 #[derive(Debug)]
@@ -25,13 +32,21 @@ pub enum Taken {
 }
 
 impl Lock {
-    /// Takes the lock at `path`, without waiting.
+    /// Takes the lock at `path`, without waiting for a process that has it.
     pub fn take(path: &Path) -> Result<Taken, FileError> {
+        let began = Instant::now();
         loop {
             let mut file = files::private_append(path)?;
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(Taken::Theirs(holder(path))),
+                Err(TryLockError::WouldBlock) => {
+                    let by = holder(path);
+                    if by.is_none_or(process::exists) || began.elapsed() >= GONE {
+                        return Ok(Taken::Theirs(by));
+                    }
+                    std::thread::sleep(AGAIN);
+                    continue;
+                }
                 Err(TryLockError::Error(e)) => return Err(FileError::io("lock", path, e)),
             }
             // The holder before may have removed the file between our opening and our locking it.
@@ -75,4 +90,41 @@ fn holder(path: &Path) -> Option<u32> {
         .read_to_string(&mut text)
         .ok()?;
     text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::disallowed_methods,
+        clippy::unwrap_used,
+        reason = "tests lay out a folder and start a program"
+    )]
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// A killed process leaves its lock to what it was starting, for as long as that takes.
+    #[test]
+    fn a_lock_that_only_a_program_being_started_holds_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("work.lock");
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let file = File::create(&path).unwrap();
+        file.try_lock().unwrap();
+        writeln!(&file, "{}", gone.id()).unwrap();
+        // Its standard input is the lock's descriptor, which it has until it ends.
+        let mut starting = Command::new("sleep")
+            .arg("600")
+            .stdin(Stdio::from(file))
+            .spawn()
+            .unwrap();
+        assert!(File::open(&path).unwrap().try_lock().is_err(), "it is held");
+        let ending = std::thread::spawn(move || {
+            starting.kill().unwrap();
+            starting.wait().unwrap();
+        });
+        assert!(matches!(Lock::take(&path).unwrap(), Taken::Ours(_)));
+        ending.join().unwrap();
+    }
 }
