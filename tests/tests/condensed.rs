@@ -197,9 +197,9 @@ fn wherever_it_is_condensed_no_call_is_parted_and_task_ban_and_output_are_there(
         let (server, wisp) = stage(8192, "echo ok; exit 0");
         let mut talk = talk(&wisp, &["--save", "work"]);
         let earlier = (0..before).map(|n| filler(90 + n));
-        let task = [FIRST, SECOND].map(str::to_owned);
+        let both = [FIRST, SECOND].map(str::to_owned);
         let later = (0..3).map(|n| filler(90 + n));
-        for prompt in earlier.chain(task).chain(later) {
+        for prompt in earlier.chain(both).chain(later) {
             let events = talk.say(&prompt);
             assert_eq!(outcome(&events), "ok", "{of}: {:?}", notes(&events, "error"));
         }
