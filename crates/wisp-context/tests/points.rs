@@ -100,11 +100,8 @@ fn check(record: &mut ThreadRecord, steps: usize, of: &str) {
         (Role::System, "You are wisp."),
         "{of}"
     );
-    let text: String = request
-        .messages
-        .iter()
-        .map(|m| format!("{}\n", m.content))
-        .collect();
+    let texts: Vec<&str> = request.messages.iter().map(|m| m.content.as_str()).collect();
+    let text = texts.join("\n");
     assert!(text.contains(FIRST), "{of}: {text}");
     assert!(steps < 8 || text.contains(SECOND), "{of}: {text}");
     if steps >= 5 {
