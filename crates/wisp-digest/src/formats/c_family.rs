@@ -68,6 +68,8 @@ struct CFamily {
     open: Option<Finding>,
     /// The last `required from here`: where a template was used.
     used_at: Option<Location>,
+    /// The cause of the last error, where that is the use of a library.
+    used: Option<String>,
     /// Lines of source that may still follow a clang diagnostic.
     source: u32,
     piped: bool,
@@ -130,7 +132,10 @@ impl CFamily {
             report.count_only(message.trim(), place, line.number);
             return Step::Lean;
         }
-        let finding = Finding::new(Kind::Compile, message, line).because(diag::missing_name(message));
+        let used = used_at.as_ref().filter(|_| is_library(place.path));
+        let cause = used.map(|used| format!("{USED}{used}"));
+        let finding =
+            Finding::new(Kind::Compile, message, line).because(cause.or_else(|| diag::missing_name(message)));
         self.open = Some(finding.at(used_at.unwrap_or_else(|| place.location())));
         Step::Lean
     }
@@ -155,6 +160,7 @@ impl CFamily {
         }
         if is_sum(text) {
             self.close(report);
+            self.used = None;
             if line.text != "compilation terminated." && !only_warnings(line.text) {
                 report.cascade(line);
             }
@@ -190,11 +196,30 @@ impl CFamily {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take() {
-            report.fail(finding);
+        let Some(mut finding) = self.open.take() else {
+            return;
+        };
+        // clang does not say each time where it came from into the same header.
+        let inside = finding
+            .location
+            .as_ref()
+            .is_some_and(|place| is_library(&place.path));
+        if inside
+            && finding
+                .cause
+                .as_deref()
+                .is_none_or(|cause| !cause.starts_with(USED))
+        {
+            finding.cause = self.used.clone().or(finding.cause);
+        } else {
+            self.used = finding.cause.clone().filter(|cause| cause.starts_with(USED));
         }
+        report.fail(finding);
     }
 }
+
+/// What the cause of errors in a library's header begins with; where it was used follows.
+const USED: &str = "used at ";
 
 /// An error inside a library's header is mended where clang says that the template was used.
 fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
@@ -206,7 +231,8 @@ fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
     {
         let noted = noted.location();
         open.copy = Some(format!("{} {place}", open.title));
-        open.cause = Some(format!("{} {noted}", open.title));
+        // Whatever a template's body rejects, its use is what is to be mended.
+        open.cause = Some(format!("{USED}{noted}"));
         open.location = Some(noted);
     }
 }

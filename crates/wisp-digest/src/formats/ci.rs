@@ -331,15 +331,18 @@ fn command(text: &str, line: &Line<'_>, report: &mut Report) -> Step {
     let Some((head, message)) = text[2..].split_once("::") else {
         return Step::Pass;
     };
+    // A message's newlines and percent signs are escaped; its first line tells.
+    let message = message.split("%0A").next().unwrap_or(message).replace("%25", "%");
+    let message = message.as_str();
     let path = between(head, "file=", ",").or_else(|| head.split_once("file=").map(|(_, path)| path));
-    let number = head
-        .split_once("line=")
-        .and_then(|(_, rest)| crate::line::leading_number(rest))
-        .map(|(number, _)| number);
+    let number = |name: &str| {
+        let (_, rest) = head.split_once(name)?;
+        crate::line::leading_number(rest).map(|(number, _)| number)
+    };
     let location = path.map(|path| Location {
         path: path.to_owned(),
-        line: number,
-        column: None,
+        line: number("line="),
+        column: number("col="),
     });
     if head.starts_with("warning") {
         report.warn(

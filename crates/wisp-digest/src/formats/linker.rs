@@ -65,6 +65,8 @@ struct Linker {
     /// The missing symbols and how often each is referred to.
     symbols: Vec<(String, u64)>,
     listing: bool,
+    /// How many places lld has named that refer to the last of them.
+    named: u64,
 }
 
 impl Reader for Linker {
@@ -103,6 +105,7 @@ impl Reader for Linker {
 impl Linker {
     fn reference(&mut self, symbol: &str, line: &Line<'_>, report: &mut Report) {
         self.references += 1;
+        self.named = 0;
         match self.symbols.iter().position(|(known, _)| known == symbol) {
             Some(at) => self.symbols[at].1 += 1,
             None if self.symbols.len() < 64 => self.symbols.push((symbol.to_owned(), 1)),
@@ -152,18 +155,29 @@ impl Linker {
     }
 
     /// lld's `>>> referenced by gauge.c:12`.
-    fn referenced(&self, told: &str, report: &mut Report) {
-        let Some((by, symbol)) = told
-            .strip_prefix("referenced by ")
-            .zip(self.symbols.last().map(|(symbol, _)| symbol))
+    fn referenced(&mut self, told: &str, report: &mut Report) {
+        let Some((by, (symbol, count))) = told.strip_prefix("referenced by ").zip(self.symbols.last_mut())
         else {
             return;
         };
-        if let Some(failure) = report
-            .known(&format!("symbol {symbol}"))
-            .filter(|failure| failure.location.is_none())
+        self.named += 1;
+        if self.named > 1 {
+            self.references += 1;
+            *count += 1;
+            return;
+        }
+        let mine = title(symbol);
+        let Some(failure) = report.known(&format!("symbol {symbol}")) else {
+            return;
+        };
+        let related = failure.related.iter_mut();
+        let told = related.map(|related| (&related.title, &mut related.location));
+        let own = (&failure.title, &mut failure.location);
+        if let Some((_, location)) = std::iter::once(own)
+            .chain(told)
+            .find(|(title, _)| **title == mine)
         {
-            failure.location = place(&format!("{by}:"));
+            *location = location.take().or_else(|| place(&format!("{by}:")));
         }
     }
 

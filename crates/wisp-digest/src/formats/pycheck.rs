@@ -11,7 +11,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "python checkers",
-    tools: "mypy, ruff, flake8, pyright, pylint",
+    tools: "mypy, ruff, flake8, pyright, pylint, black",
     recognises: "findings with code and place, notes, the sums",
     version: "mypy 2.4, ruff 0.17, flake8 7.5, pylint 4.1",
     triggers: &[
@@ -23,6 +23,8 @@ pub(crate) const FORMAT: Format = Format {
         "All checks passed",
         " errors, ",
         " informations",
+        "ould reformat",
+        " be reformatted",
     ],
     reader: || Box::<Checkers>::default(),
 };
@@ -30,6 +32,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Checkers {
     open: Option<Finding>,
+    /// A type checker's error of which more lines may come.
+    told: Option<Finding>,
 }
 
 impl Reader for Checkers {
@@ -41,10 +45,22 @@ impl Reader for Checkers {
             }
             self.close(report);
         }
+        if self.goes_on(line) {
+            return Step::Lean;
+        }
+        self.close(report);
         if let Some(step) = self.ruff_block(line, report) {
             return step;
         }
-        if finding(line, report) || sums(line, report) {
+        if let Some(found) = finding(line, report) {
+            self.told = found;
+            return if self.told.is_some() {
+                Step::Lean
+            } else {
+                Step::Take
+            };
+        }
+        if sums(line, report) || formatted(line, report) {
             Step::Take
         } else {
             Step::Pass
@@ -79,10 +95,54 @@ impl Checkers {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take() {
-            report.fail(finding);
+        for finding in self.open.take().into_iter().chain(self.told.take()) {
+            let cause = missing_name(&finding.title).filter(|_| finding.kind == Kind::Compile);
+            report.fail(finding.because(cause));
         }
     }
+
+    /// A line more of a type checker's error: the rest of a message that `mypy --pretty` broke, the source, or what
+    /// pyright adds.
+    fn goes_on(&mut self, line: &Line<'_>) -> bool {
+        let Some(told) = self.told.as_mut().filter(|_| !line.is_blank()) else {
+            return false;
+        };
+        if line.indent() >= 4 {
+            told.quote(line);
+            return true;
+        }
+        let open = check_at_end(&told.title).is_none() && !told.title.ends_with(')');
+        let code = line.text.starts_with('[') && check_at_end(line.text).is_some();
+        let broken = open || code || told.title.ends_with(',');
+        let rest = line.indent() == 0
+            && broken
+            && told.title.len() > 30
+            && told.lines.last + 1 == line.number
+            && !line.text.starts_with("Found ")
+            && !line.text.contains(".py:");
+        if rest {
+            told.retitle(&format!("{} {}", told.title, line.text));
+            told.lines.reach(line.number);
+        }
+        rest
+    }
+}
+
+/// What black and `ruff format --check` say of a file; without `--check` it is only news.
+fn formatted(line: &Line<'_>, report: &mut Report) -> bool {
+    let lower = line.text.strip_prefix("would reformat ");
+    let Some(path) = lower.or_else(|| line.text.strip_prefix("Would reformat: ")) else {
+        return line.text.ends_with(" would be reformatted.")
+            || line.text.contains(" would be reformatted, ");
+    };
+    let mut finding = Finding::new(Kind::Lint, line.text, line);
+    finding.location = Some(crate::digest::Location {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+    });
+    report.advise("format", finding, line);
+    true
 }
 
 /// `F401 …`: letters, digits, a blank.
@@ -94,38 +154,40 @@ fn is_code(text: &str) -> bool {
         && word.len() <= 9
         && word[letters..].bytes().all(|byte| byte.is_ascii_digit())
         || text.starts_with("invalid-syntax")
+        || text.starts_with("unformatted: ")
         || text.starts_with("SyntaxError: ")
 }
 
-fn finding(line: &Line<'_>, report: &mut Report) -> bool {
+/// A finding's line: some, with the failure when more lines of it may come.
+fn finding(line: &Line<'_>, report: &mut Report) -> Option<Option<Finding>> {
     let text = line.body();
     if let Some(found) = colon(text).filter(|each| has_extension(&each.location.path, &["py", "pyi"])) {
-        typed(found.level, found.message, found.location, line, report);
-        return true;
+        return Some(typed(found.level, found.message, found.location, line, report));
     }
-    let Some((location, rest)) =
-        place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["py", "pyi"]))
-    else {
-        return false;
-    };
-    if let Some((level, message)) = rest.strip_prefix(" - ").and_then(crate::diag::level_at_start) {
-        typed(level, message, location, line, report);
-        return true;
+    let (location, rest) =
+        place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["py", "pyi"]))?;
+    let said = rest.strip_prefix(" - ").or_else(|| after_end(rest));
+    if let Some((level, message)) = said.and_then(crate::diag::level_at_start) {
+        return Some(typed(level, message, location, line, report));
     }
-    let Some(message) = rest
+    let message = rest
         .strip_prefix(": ")
-        .filter(|message| is_code(message) && location.column.is_some())
-    else {
-        return false;
-    };
+        .filter(|message| is_code(message) && location.column.is_some())?;
     if advice(message) {
         let kind = message.split(':').next().unwrap_or("pylint");
         report.advise(kind, Finding::new(Kind::Lint, message, line).at(location), line);
-        return true;
+        return Some(None);
     }
     let message = message.replacen(" [*] ", " ", 1);
     report.fail(Finding::new(Kind::Lint, &message, line).at(location));
-    true
+    Some(None)
+}
+
+/// `:8:14: ` of `mypy --show-error-end`, after the place where the error begins.
+fn after_end(rest: &str) -> Option<&str> {
+    let (_, rest) = leading_number(rest.strip_prefix(':')?)?;
+    let (_, rest) = leading_number(rest.strip_prefix(':')?)?;
+    rest.strip_prefix(": ")
 }
 
 /// pylint's convention, refactoring and warning messages, `C0114: …`: with errors told apart, these are none.
@@ -144,16 +206,13 @@ fn typed(
     location: crate::digest::Location,
     line: &Line<'_>,
     report: &mut Report,
-) {
+) -> Option<Finding> {
     match level {
-        Level::Error => report.fail(
-            Finding::new(Kind::Compile, message, line)
-                .at(location)
-                .because(missing_name(message)),
-        ),
+        Level::Error => return Some(Finding::new(Kind::Compile, message, line).at(location)),
         Level::Warning => report.warn(check_at_end(message).unwrap_or("python"), Some(location), line),
         Level::Note => {}
     }
+    None
 }
 
 /// `Found 3 errors in 2 files (checked 5 source files)`, `2 errors, 0 warnings, 0 informations`.

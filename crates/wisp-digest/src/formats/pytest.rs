@@ -3,7 +3,10 @@
 //! Written from real runs of pytest 9.2. A failure's first `E` line is its root; what surfaces later in a chain is
 //! told with it. The short summary repeats what stands above and counts only where it does not.
 
-use crate::digest::{Kind, Location};
+mod block;
+
+use self::block::Open;
+use crate::digest::Kind;
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -40,6 +43,8 @@ pub(crate) const FORMAT: Format = Format {
         "short test summary",
         "PASSED",
         "XFAIL",
+        ".py::",
+        " items / ",
     ],
     reader: || Box::<Pytest>::default(),
 };
@@ -50,6 +55,9 @@ struct Pytest {
     open: Option<Open>,
     /// What has been reported from the blocks: kind of header, name, key, whether the summary has repeated it.
     reported: Vec<(bool, String, String, bool)>,
+    /// A failure told without its test's name, being read, and those that wait for the summary to name them.
+    told: Option<Finding>,
+    lines: Vec<Finding>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -59,19 +67,6 @@ enum Part {
     Blocks,
     Warnings,
     Summary,
-}
-
-#[derive(Debug)]
-struct Open {
-    error: bool,
-    name: String,
-    finding: Finding,
-    root: Option<(u64, String)>,
-    surfaced: Option<(u64, String)>,
-    /// Whether the last line was an `E` line, which more of them continue.
-    in_root: bool,
-    captured: bool,
-    place: Option<Location>,
 }
 
 impl Reader for Pytest {
@@ -101,6 +96,9 @@ impl Reader for Pytest {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        for finding in std::mem::take(&mut self.lines) {
+            report.fail(finding);
+        }
     }
 }
 
@@ -145,8 +143,51 @@ impl Pytest {
             self.open = Some(Open::new(header, line));
         } else if let Some(open) = &mut self.open {
             open.line(line);
+        } else {
+            self.headless(line);
         }
         Step::Hold
+    }
+
+    /// With `--tb=line` a failure has no header: its `E` lines, then its place with its message.
+    fn headless(&mut self, line: &Line<'_>) {
+        if let Some(text) = line.text.strip_prefix("E ") {
+            let finding = self
+                .told
+                .get_or_insert_with(|| Finding::new(Kind::Test, text, line));
+            finding.add(line);
+            return;
+        }
+        let placed =
+            place_at_start(line.text).and_then(|(place, rest)| Some((place, rest.strip_prefix(": ")?)));
+        let Some((location, text)) = placed else { return };
+        let mut finding = self
+            .told
+            .take()
+            .unwrap_or_else(|| Finding::new(Kind::Test, text, line));
+        finding.lines.reach(line.number);
+        finding.retitle(text);
+        finding.location = Some(location);
+        if self.lines.len() < limits::PENDING {
+            self.lines.push(finding);
+        }
+    }
+
+    /// The failure told in a line that the summary gives the name of: of its file, with its message or the start of it.
+    fn named(&mut self, node: &str, message: &str) -> Option<Finding> {
+        let start = message.strip_suffix("...").unwrap_or(message);
+        let file = node.split("::").next().unwrap_or(node);
+        let starts = |each: &Finding| each.title.starts_with(start);
+        let own = |each: &Finding| {
+            let path = each.location.as_ref().map_or("", |place| place.path.as_str());
+            starts(each) && path.ends_with(file)
+        };
+        let at = self
+            .lines
+            .iter()
+            .position(own)
+            .or_else(|| self.lines.iter().position(starts))?;
+        Some(self.lines.remove(at))
     }
 
     /// `FAILED path::test - message` and `ERROR path::test - message`.
@@ -158,10 +199,13 @@ impl Pytest {
             (Some(rest), _) => (false, rest),
             (_, Some(rest)) => (true, rest),
             _ => {
-                return if line.is_blank() || line.indent() > 0 {
-                    Step::Hold
-                } else {
-                    self.quiet_sum(line, report)
+                // A message may have more lines.
+                return match self.quiet_sum(line, report) {
+                    Step::Pass => {
+                        self.part = Part::Summary;
+                        Step::Lean
+                    }
+                    step => step,
                 };
             }
         };
@@ -183,16 +227,19 @@ impl Pytest {
             each.3 = true;
             report.repeat(&each.2, line.number);
         } else {
-            let title = if message.is_empty() {
-                format!("{node} failed")
-            } else {
-                format!("{name}: {message}")
+            let title = match message {
+                "" => format!("{node} failed"),
+                message => format!("{name}: {message}"),
             };
-            report.fail(
-                Finding::new(Kind::Test, &title, line)
-                    .of(node)
-                    .known_as(format!("pytest node {error} {node}")),
-            );
+            let key = format!("pytest node {error} {node}");
+            match self.named(node, message) {
+                Some(mut finding) => {
+                    finding.retitle(&format!("{name}: {}", finding.title));
+                    report.fail(finding.of(node).known_as(key.as_str()));
+                    report.repeat(&key, line.number);
+                }
+                None => report.fail(Finding::new(Kind::Test, &title, line).of(node).known_as(key)),
+            }
         }
     }
 
@@ -202,11 +249,10 @@ impl Pytest {
             self.part = Part::Blocks;
             return self.block(line, report);
         }
-        let verbose = line.text.contains(".py::")
-            && ["PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS"]
-                .iter()
-                .any(|word| line.text.contains(word));
-        if verbose && !line.text.starts_with("FAILED ") && !line.text.starts_with("ERROR ") {
+        // `tests/test_net.py::test_dive PASSED`, or what the test prints.
+        let first = line.text.split(' ').next().unwrap_or("");
+        let worker = line.text.starts_with("[gw") && line.text.contains(".py::");
+        if first.contains(".py::") || worker || line.text.starts_with("collected ") {
             return Step::Take;
         }
         if (line.text.starts_with("FAILED ") || line.text.starts_with("ERROR "))
@@ -239,89 +285,6 @@ impl Pytest {
                 .push((open.error, open.name.clone(), key.clone(), false));
         }
         report.fail(open.close().known_as(key));
-    }
-}
-
-impl Open {
-    fn new(header: &str, line: &Line<'_>) -> Self {
-        let error = header.starts_with("ERROR ");
-        let name = ["ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "]
-            .iter()
-            .find_map(|mark| header.strip_prefix(mark));
-        let name = name.unwrap_or(header).to_owned();
-        let mut finding = Finding::new(Kind::Test, header, line).of(&name);
-        if header.starts_with("ERROR collecting ") {
-            finding.kind = Kind::Configure;
-        }
-        Self {
-            error,
-            name,
-            finding,
-            root: None,
-            surfaced: None,
-            in_root: false,
-            captured: false,
-            place: None,
-        }
-    }
-
-    fn line(&mut self, line: &Line<'_>) {
-        if line.text.starts_with("-----") {
-            self.captured = true;
-        }
-        if self.captured {
-            return;
-        }
-        if line.text == "E" && self.in_root {
-            return;
-        }
-        if let Some(text) = line.text.strip_prefix("E ") {
-            self.error_line(text.trim(), line);
-            return;
-        }
-        self.in_root = false;
-        if let Some((location, rest)) = place_at_start(line.text).filter(|(_, rest)| rest.starts_with(':')) {
-            if self.root.is_some() && self.finding.location.is_none() {
-                self.finding.location = Some(location.clone());
-            }
-            let _ = rest;
-            self.place = Some(location);
-        } else if self.finding.location.is_none() && line.text.starts_with('>') && self.root.is_none() {
-            self.finding.quote(line);
-        }
-    }
-
-    fn error_line(&mut self, text: &str, line: &Line<'_>) {
-        if self.root.is_none() {
-            self.root = Some((line.number, text.to_owned()));
-            self.finding.lines = line.span();
-            self.finding.quote(line);
-        } else if self.in_root {
-            self.finding.quote(line);
-        } else {
-            self.surfaced = Some((line.number, text.to_owned()));
-            self.finding.quote(line);
-        }
-        self.in_root = true;
-    }
-
-    fn close(self) -> Finding {
-        let mut finding = self.finding;
-        if let Some((_, root)) = &self.root {
-            let surfaced = self.surfaced.map_or(String::new(), |(at, text)| {
-                format!(" (surfaced as {text}, L{at})")
-            });
-            let header = std::mem::take(&mut finding.title);
-            finding.retitle(&format!("{header}: {root}{surfaced}"));
-        }
-        finding.location = finding.location.or(self.place);
-        // Tests that share a broken fixture or helper fail at its place with its words.
-        finding.cause = finding
-            .location
-            .as_ref()
-            .zip(self.root)
-            .map(|(place, (_, root))| format!("{place} {root}"));
-        finding
     }
 }
 

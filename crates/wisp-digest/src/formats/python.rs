@@ -12,7 +12,7 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "python",
     tools: "CPython, PyPy",
-    recognises: "uncaught exceptions with the innermost frame; a chain is one failure, told by its last and its first",
+    recognises: "uncaught exceptions with the innermost own frame; a chain is one failure, told by its last and its first; wrong arguments",
     version: "Python 3.13",
     triggers: &[
         "Traceback (most recent call last)",
@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         "SyntaxError: ",
         "IndentationError: ",
         "can't open file",
+        "usage: ",
     ],
     reader: || Box::<Python>::default(),
 };
@@ -29,6 +30,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Python {
     open: Option<Chain>,
+    /// The program whose usage argparse prints, for the error that comes after it.
+    usage: Option<String>,
     /// The interpreter's own death, whose frames come next.
     fatal: Option<Finding>,
 }
@@ -81,6 +84,9 @@ impl Reader for Python {
                 Some(step) => return step,
                 None => self.close(report),
             }
+        }
+        if let Some(step) = self.usage(line, report) {
+            return step;
         }
         if line.text.starts_with("Fatal Python error: ") {
             self.fatal = Some(Finding::new(Kind::Crash, line.text, line));
@@ -141,6 +147,30 @@ fn is_exception(text: &str) -> bool {
 }
 
 impl Python {
+    /// argparse's `usage: prog [options]`, whose last line is `prog: error: unrecognized arguments: --x`.
+    fn usage(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if let Some(program) = self.usage.take() {
+            let said = line.text.strip_prefix(program.as_str());
+            if said.is_some_and(|said| said.starts_with(": error: ") || said.contains(": error: argument")) {
+                report.fail(Finding::new(Kind::Tool, line.text, line));
+                return Some(Step::Take);
+            }
+            if line.indent() > 0 {
+                self.usage = Some(program);
+                return Some(Step::Hold);
+            }
+            return None;
+        }
+        let usage = line
+            .text
+            .strip_prefix("ERROR: ")
+            .unwrap_or(line.text)
+            .strip_prefix("usage: ")?;
+        let program = usage.split(' ').next().filter(|program| !program.is_empty())?;
+        self.usage = Some(program.to_owned());
+        Some(Step::Try)
+    }
+
     /// The frames of a traceback whose heading is not in the input.
     fn headless(&mut self, line: &Line<'_>) -> bool {
         let Some(frame) = frame(line.body()).filter(|_| {
@@ -194,7 +224,10 @@ impl Chain {
 
     fn in_frames(&mut self, line: &Line<'_>) {
         if let Some(frame) = frame(line.body()) {
-            self.frame = Some(frame);
+            let known = self.frame.as_ref().is_some_and(|known| is_own(&known.path));
+            if is_own(&frame.path) || !known {
+                self.frame = Some(frame);
+            }
         } else if !line.is_blank() && line.indent() == 0 {
             self.count += 1;
             let exception = (line.number, line.quote().text, self.frame.take());
@@ -230,9 +263,18 @@ impl Chain {
     }
 }
 
-fn is_link(text: &str) -> bool {
+/// The words between the exceptions of a chain.
+pub(super) fn is_link(text: &str) -> bool {
     text.starts_with("The above exception was the direct cause")
         || text.starts_with("During handling of the above exception")
+}
+
+/// Whether a file is neither of the interpreter's library nor an installed package.
+pub(super) fn is_own(path: &str) -> bool {
+    !path.contains("site-packages")
+        && !path.contains("dist-packages")
+        && !path.contains("/lib/python")
+        && !path.starts_with('<')
 }
 
 /// `File "/srv/job.py", line 18, in settings`.

@@ -113,7 +113,10 @@ fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
         "expected failure",
         "unexpected success",
     ];
-    let named = name.starts_with("test") || name.starts_with("setUp") || name.starts_with("tearDown");
+    let named = ["test", "setUp", "tearDown"]
+        .iter()
+        .any(|start| name.starts_with(start))
+        || name.contains(" (unittest.loader._FailedTest.");
     (named && ends.iter().any(|word| end.starts_with(word))).then_some(Step::Take)
 }
 
