@@ -117,7 +117,7 @@ impl Digester {
         self.carried = false;
         self.lines += 1;
         let carry = std::mem::take(&mut self.carry);
-        self.work.line(self.lines, &carry);
+        self.work.carried(self.lines, &carry);
         self.carry = carry;
         self.carry.clear();
         &bytes[end + 1..]
@@ -183,7 +183,7 @@ impl Digester {
         if self.carried {
             self.lines += 1;
             let carry = std::mem::take(&mut self.carry);
-            self.work.line(self.lines, &carry);
+            self.work.carried(self.lines, &carry);
         }
         self.work.finish();
         closing::close(closing::Parts {
@@ -213,6 +213,16 @@ impl Work {
     /// Whether lines without a trigger concern nobody.
     fn may_skim(&self) -> bool {
         self.busy == 0 && self.plain.is_idle() && !self.log.is_on()
+    }
+
+    /// Reads a line that came in pieces, unless it would have been passed over in one.
+    fn carried(&mut self, number: u64, raw: &[u8]) {
+        let skims = number > limits::SAMPLE && self.may_skim();
+        if skims && self.triggers.find_in(raw, 0..raw.len()).is_none() {
+            self.report.recent.add(number, raw);
+        } else {
+            self.line(number, raw);
+        }
     }
 
     /// Cleans a line and reads it.

@@ -27,6 +27,7 @@ mod pip;
 mod pytest;
 mod python;
 mod rspec;
+mod ruby;
 mod rustc;
 mod sanitizer;
 mod shell;
@@ -108,6 +109,7 @@ pub static FORMATS: &[Format] = &[
     jvm::FORMAT,
     ghc::FORMAT,
     python::FORMAT,
+    ruby::FORMAT,
     java::FORMAT,
     linker::FORMAT,
     c_family::FORMAT,

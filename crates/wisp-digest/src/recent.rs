@@ -6,7 +6,9 @@ use crate::limits;
 use crate::line::cut;
 use crate::prefix;
 
-const KEPT: usize = 3;
+const KEPT: usize = 4;
+/// How near a line is that may tell a cause.
+const NEAR: u64 = 3;
 const BYTES: usize = 512;
 
 /// A ring of raw lines. Cleaned only when asked for.
@@ -47,15 +49,22 @@ impl Recent {
         let near = older
             .iter()
             .chain(newer)
-            .filter(|(at, _)| *at < number && at + 3 >= number);
-        near.filter_map(|(at, raw)| {
-            let text = clean(raw);
-            let text = cut(prefix::split(&text).written(), limits::QUOTE);
-            (!text.is_empty()).then(|| Quote {
-                line: *at,
-                text: text.to_owned(),
-            })
-        })
-        .collect()
+            .filter(|(at, _)| *at < number && at + NEAR >= number);
+        near.filter_map(|(at, raw)| quote(*at, raw)).collect()
     }
+
+    /// The line with this number, if it is one of the last four and not blank.
+    pub(crate) fn at(&self, number: u64) -> Option<Quote> {
+        let (at, raw) = self.ring.iter().find(|(at, _)| *at == number)?;
+        quote(*at, raw)
+    }
+}
+
+fn quote(line: u64, raw: &[u8]) -> Option<Quote> {
+    let text = clean(raw);
+    let text = cut(prefix::split(&text).written(), limits::QUOTE);
+    (!text.is_empty()).then(|| Quote {
+        line,
+        text: text.to_owned(),
+    })
 }

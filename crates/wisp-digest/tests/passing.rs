@@ -1,5 +1,5 @@
 //! Logs of runs that passed and are full of the words error and failed: no failure may be reported in any. They are
-//! those of `passing/` and the `passing.log` of every format's fixtures.
+//! those of `passing/`, and of every format's fixtures `passing.log` and the green runs of the real tools.
 
 mod common;
 
@@ -13,10 +13,12 @@ fn corpus() -> Vec<String> {
         .map(|name| format!("passing/{name}"))
         .collect();
     for folder in names("fixtures") {
-        let path = format!("fixtures/{folder}/passing.log");
-        if std::fs::exists(format!("{}/tests/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap_or(false) {
-            paths.push(path);
-        }
+        let green = |name: &String| {
+            name.strip_suffix(".log")
+                .is_some_and(|name| name == "passing" || name.starts_with("real-green"))
+        };
+        let logs = names(&format!("fixtures/{folder}")).into_iter().filter(green);
+        paths.extend(logs.map(|name| format!("fixtures/{folder}/{name}")));
     }
     paths
 }

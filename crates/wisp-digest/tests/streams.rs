@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bytes, cascades, root_lines};
-use wisp_digest::{Digest, Options, Verdict, View};
+use wisp_digest::{Digest, Digester, Options, Verdict, View};
 
 fn failed(log: &[u8]) -> Digest {
     Digest::of(log, Options { exit: Some(1) })
@@ -209,4 +209,21 @@ not ok 1 - adds
 ";
     let title = &failed(log).failures[0].title;
     assert_eq!(title, "adds: Expected values to be strictly equal: 2 !== 3");
+}
+
+#[test]
+fn a_line_in_two_pieces_is_what_it_is_in_one() {
+    let mut log = b"[web] error: no such file\n".to_vec();
+    for at in 0..80 {
+        log.extend(format!("copied tile_{at}.png\n").into_bytes());
+    }
+    let start = log.len();
+    log.extend(b"[web] done\n[db] up\n");
+    let whole = Digest::of(&log, Options::default());
+    for cut in start..log.len() {
+        let mut digester = Digester::new(Options::default());
+        digester.push(&log[..cut]);
+        digester.push(&log[cut..]);
+        assert_eq!(digester.finish(), whole, "cut at {cut}");
+    }
 }

@@ -23,6 +23,8 @@ pub(crate) const FORMAT: Format = Format {
         "  ✖  ",
         "  ⚠  ",
         " potentially fixable with",
+        "ESLint found too many",
+        "No files matching the pattern",
     ],
     reader: || Box::<Eslint>::default(),
 };
@@ -100,6 +102,14 @@ impl Reader for Eslint {
             self.close(report);
             sum(line, report);
             self.file = None;
+            return Step::Take;
+        }
+        let alone = line.text.starts_with("ESLint found too many warnings (maximum: ")
+            || (line.text.starts_with("No files matching the pattern ")
+                && line.text.ends_with(" were found."));
+        if alone {
+            self.close(report);
+            report.fail(Finding::new(Kind::Tool, line.text, line));
             return Step::Take;
         }
         if line

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
         ") property ",
         ") doctest ",
         "warning: ",
+        "Compilation failed due to warnings",
         "error: ",
         " tests, ",
         " test, ",
@@ -59,6 +60,14 @@ impl Reader for Mix {
         let idle = !self.elixir && self.open.is_none() && self.told.is_none();
         if idle && !may_begin(line.body()) {
             return Step::Pass;
+        }
+        if line
+            .text
+            .starts_with("Compilation failed due to warnings while using ")
+        {
+            self.close(report);
+            report.fail(Finding::new(Kind::Compile, line.text, line));
+            return Step::Take;
         }
         if let Some(step) = self.warned(line, report) {
             return step;

@@ -1,6 +1,6 @@
 //! `go test`: trees of tests, packages, panics and races; and the same as JSON with `-json`.
 //!
-//! Written from real runs of Go 1.19 and 1.26. A parent fails because a subtest did: only leaves count. A panic
+//! Written from real runs of Go 1.19 and 1.26 and gotestsum 1.13. A parent fails because a subtest did: only leaves count. A panic
 //! ends its package, so tests after it have no result, and the digest says so.
 
 mod json;
@@ -8,7 +8,7 @@ mod panic;
 mod tree;
 
 use crate::digest::Kind;
-use crate::line::Line;
+use crate::line::{Line, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 use panic::Panic;
@@ -38,6 +38,11 @@ pub(crate) const FORMAT: Format = Format {
         "fatal error: ",
         "\"Action\":",
         "exit status ",
+        "=== SKIP: ",
+        "=== Failed",
+        "=== Errors",
+        "=== Skipped",
+        "DONE ",
     ],
     reader: || Box::<GoTest>::default(),
 };
@@ -90,6 +95,9 @@ impl GoTest {
             self.current = Some(name.to_owned());
             return Step::Hold;
         }
+        if let Some(step) = self.summed(line, report) {
+            return step;
+        }
         if let Some((outcome, name)) = Outcome::of(line.body()) {
             self.seen = true;
             self.current = (outcome == Outcome::Failed).then(|| name.to_owned());
@@ -105,6 +113,35 @@ impl GoTest {
             return Step::Hold;
         }
         self.printed(line)
+    }
+
+    /// gotestsum's summary: `=== FAIL: net TestDive/two (0.00s)` with what it printed, and `DONE 5 tests, …`.
+    fn summed(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if ["=== Failed", "=== Errors", "=== Skipped"].contains(&line.text) {
+            self.current = None;
+            return Some(Step::Take);
+        }
+        if let Some(rest) = line
+            .text
+            .strip_prefix("DONE ")
+            .filter(|rest| rest.contains(" test"))
+        {
+            self.current = None;
+            self.tree.flush(report);
+            return Some(done(rest, line, report));
+        }
+        let failed = line.text.starts_with("=== FAIL: ");
+        if !failed && !line.text.starts_with("=== SKIP: ") {
+            return None;
+        }
+        let (_, test) = line.text["=== FAIL: ".len()..].split_once(' ')?;
+        let name = test.rsplit_once(" (").map_or(test, |(name, _)| name).trim();
+        self.seen = true;
+        self.current = (!name.is_empty()).then(|| name.to_owned());
+        if failed && !name.is_empty() {
+            self.tree.again(name, line, report);
+        }
+        Some(if name.is_empty() { Step::Take } else { Step::Hold })
     }
 
     /// What a running test prints; lines of the form `    file_test.go:13: text` explain it.
@@ -130,7 +167,9 @@ impl GoTest {
     fn in_race(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if line.text.starts_with("=======") {
             if let Some(finding) = self.race.take() {
-                report.fail(finding);
+                let key = format!("go race {}", finding.lines.first);
+                report.fail(finding.known_as(key.as_str()));
+                self.tree.raced(key);
             }
         } else if let Some(finding) = &mut self.race {
             panic::own_frame(line, finding);
@@ -194,6 +233,34 @@ impl GoTest {
         let test = self.tree.last_failed(self.current.as_deref());
         panic.report(test, &mut self.tree, report);
     }
+}
+
+/// `5 tests, 1 skipped, 5 failures, 3 errors in 0.061s`.
+fn done(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    let counts: Vec<(&str, u64)> = [
+        ("tests", "test"),
+        ("skipped", "skipped"),
+        ("failures", "failure"),
+        ("errors", "error"),
+    ]
+    .iter()
+    .filter_map(|(many, one)| {
+        Some((
+            *many,
+            number_before(rest, many).or_else(|| number_before(rest, one))?,
+        ))
+    })
+    .collect();
+    report.set_tally("gotestsum", &counts, line);
+    if counts
+        .iter()
+        .any(|(name, _)| matches!(*name, "failures" | "errors"))
+    {
+        report.failed(line);
+    } else {
+        report.succeeded(line);
+    }
+    Step::Take
 }
 
 /// The test that prints from here on.

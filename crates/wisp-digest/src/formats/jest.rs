@@ -23,6 +23,11 @@ pub(crate) const FORMAT: Format = Format {
         "console.",
         "Ran all test suites",
         "Summary of all failing",
+        "Snapshots:  ",
+        " snapshot failed",
+        " snapshots failed",
+        "No tests found, exiting",
+        "coverage threshold for",
     ],
     reader: || Box::<Jest>::default(),
 };
@@ -101,7 +106,18 @@ impl Jest {
             sum(text, line, report);
             return Some(Step::Take);
         }
-        if text.starts_with("Summary of all failing tests") || text.starts_with("Ran all test suites") {
+        let alone = text.starts_with("No tests found, exiting with code 1")
+            || (text.starts_with("Jest: ") && text.contains(" coverage threshold for "));
+        if alone {
+            self.close(report);
+            report.fail(Finding::new(Kind::Tool, text, line));
+            return Some(Step::Take);
+        }
+        let snapshots = text.starts_with("Snapshots:  ") || text.starts_with(" › ");
+        if snapshots
+            || text.starts_with("Summary of all failing tests")
+            || text.starts_with("Ran all test suites")
+        {
             self.close(report);
             return Some(Step::Take);
         }
@@ -160,13 +176,18 @@ impl Open {
             return;
         }
         let side = body.trim_start_matches(['-', '+']).trim_start();
-        if side.starts_with("Expected") || side.starts_with("Received") {
+        if side.starts_with("Expected") || side.starts_with("Received") || body.starts_with("- Snapshot") {
             if self.expected {
                 self.finding.lines.reach(line.number);
             } else {
                 self.finding.lines = line.span();
             }
             self.expected = true;
+        } else if body.starts_with("SyntaxError: ") && self.finding.location.is_none() {
+            // A file that cannot be parsed is told after a page of advice.
+            self.message = Some((line.number, body.to_owned()));
+            self.finding.lines = line.span();
+            self.finding.location = parsed(body);
         } else if self.message.is_none() {
             self.message = Some((line.number, body.to_owned()));
             self.finding.lines = line.span();
@@ -185,6 +206,19 @@ impl Open {
         }
         self.finding
     }
+}
+
+/// `SyntaxError: /srv/a.test.js: Unexpected token (1:24)`.
+fn parsed(body: &str) -> Option<Location> {
+    let (_, rest) = body.split_once(": ")?;
+    let (path, rest) = rest.split_once(": ")?;
+    let (_, place) = rest.rsplit_once('(')?;
+    let (row, column) = place.trim_end_matches(')').split_once(':')?;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(row.parse().ok()?),
+        column: Some(column.parse().ok()?),
+    })
 }
 
 /// `Object.toBe (test/nest.test.js:9:57)` or a bare place, outside `node_modules`.

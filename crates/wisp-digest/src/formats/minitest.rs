@@ -1,6 +1,6 @@
 //! minitest and Rails' runner.
 //!
-//! Written from real runs of minitest 5.25; Rails 8 from documentation.
+//! Written from real runs of minitest 5.17 and 5.25; Rails 8 from documentation.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, leading_number, number_before, place_at_start};
@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "minitest 5.25",
     triggers: &[
         ") Failure:",
+        ") Skipped:",
         ") Error:",
         "Failure:",
         "Error:",
@@ -31,6 +32,8 @@ pub(crate) const FORMAT: Format = Format {
 struct Minitest {
     open: Option<Open>,
     running: bool,
+    /// In the block of a skipped test.
+    skipped: bool,
 }
 
 #[derive(Debug)]
@@ -54,6 +57,16 @@ impl Reader for Minitest {
         let body = line.body();
         let numbered =
             leading_number(body).is_some_and(|(_, rest)| rest == ") Failure:" || rest == ") Error:");
+        if leading_number(body).is_some_and(|(_, rest)| rest == ") Skipped:") {
+            self.close(report);
+            self.skipped = true;
+            return Step::Hold;
+        }
+        let skipped = self.skipped;
+        self.skipped &= !line.is_blank();
+        if skipped {
+            return Step::Hold;
+        }
         let rails = self.running && matches!(line.text, "Failure:" | "Error:");
         if numbered || rails {
             self.close(report);

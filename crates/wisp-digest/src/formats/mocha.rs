@@ -1,6 +1,6 @@
 //! Mocha: `1 failing` and the numbered blocks after it.
 //!
-//! Written from real runs of Mocha 12's spec reporter. The tree above names the same tests without a reason.
+//! Written from real runs of Mocha 12's spec and dot reporters. The tree above names the same tests without a reason.
 
 use super::jest::own_frame;
 use crate::digest::Kind;
@@ -14,7 +14,14 @@ pub(crate) const FORMAT: Format = Format {
     tools: "mocha, cypress",
     recognises: "failed tests with their full name, message and first own frame, the sums",
     version: "Mocha 12",
-    triggers: &[" passing (", " failing", " pending", "    ✔ ", "    ✓ "],
+    triggers: &[
+        " passing (",
+        " failing",
+        " pending",
+        "    ✔ ",
+        "    ✓ ",
+        "Error: No test files found: ",
+    ],
     reader: || Box::<Mocha>::default(),
 };
 
@@ -36,6 +43,10 @@ struct Open {
 impl Reader for Mocha {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let body = line.body();
+        if body.starts_with("Error: No test files found: \"") {
+            report.fail(Finding::new(Kind::Tool, body, line));
+            return Step::Take;
+        }
         if let Some((number, rest)) = leading_number(body).filter(|_| line.indent() == 2) {
             if let Some(name) = [
                 ("passing", " passing ("),

@@ -5,8 +5,8 @@
 //! not a crash.
 
 use super::jest::own_frame;
-use crate::digest::{Kind, Quote};
-use crate::line::Line;
+use crate::digest::{Kind, Location, Quote};
+use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -32,6 +32,10 @@ struct Node {
     open: Option<Finding>,
     /// The last line of this stream that names an error, where others' lines stand between.
     said: Option<Quote>,
+    /// The place that stands with the source above that line, and the line's number.
+    source: Option<(u64, Location)>,
+    /// The file that required what is not there.
+    requiring: Option<Location>,
 }
 
 impl Reader for Node {
@@ -58,23 +62,29 @@ impl Reader for Node {
                 return Step::Hold;
             }
             let crashed = line.text.starts_with("Node.js v");
-            if let Some(mut finding) = self.open.take() {
+            if let Some(finding) = &mut self.open {
                 finding.kind = if crashed { Kind::Crash } else { Kind::Exception };
-                report.fail(finding);
             }
+            self.close(report);
             return if crashed { Step::Take } else { Step::Pass };
         }
         self.start(line, body, report)
     }
 
     fn finish(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take() {
-            report.fail(finding);
-        }
+        self.close(report);
     }
 }
 
 impl Node {
+    fn close(&mut self, report: &mut Report) {
+        let requiring = self.requiring.take();
+        if let Some(mut finding) = self.open.take() {
+            finding.location = finding.location.or(requiring);
+            report.fail(finding);
+        }
+    }
+
     fn start(&mut self, line: &Line<'_>, body: &str, report: &mut Report) -> Step {
         let Some(frame) = body
             .strip_prefix("at ")
@@ -82,11 +92,16 @@ impl Node {
         else {
             if is_statement(line.text) {
                 self.said = Some(line.quote());
+                self.source = source(line, report);
             }
             return Step::Pass;
         };
         let above: Vec<Quote> = report.recent.before(line.number);
-        let near = above.into_iter().rev().find(|quote| is_statement(&quote.text));
+        let near = above
+            .iter()
+            .rev()
+            .find(|quote| is_statement(&quote.text))
+            .cloned();
         let said = self
             .said
             .take()
@@ -99,9 +114,15 @@ impl Node {
             number: quote.line,
             text: &quote.text,
         };
-        let mut finding = Finding::new(Kind::Exception, quote.text.trim_start_matches("Uncaught "), &said)
+        let mut finding = Finding::new(Kind::Exception, stated(&quote.text), &said)
             .known_as(format!("node {}", quote.line));
-        finding.location = own_frame(frame);
+        finding.location = own_frame(frame).or_else(|| {
+            self.source
+                .take()
+                .filter(|(at, _)| *at == quote.line)
+                .map(|(_, place)| place)
+        });
+        self.requiring = requiring(&above);
         self.open = Some(finding);
         Step::Hold
     }
@@ -110,16 +131,47 @@ impl Node {
 /// How many lines of other streams may stand between an error's name and its first frame.
 const NEAR: u64 = 8;
 
+/// `/srv/broken.js:1` four lines above a syntax error, with the source and a caret under it.
+fn source(line: &Line<'_>, report: &Report) -> Option<(u64, Location)> {
+    let above = report.recent.at(line.number.checked_sub(4)?)?;
+    let (place, rest) = place_at_start(&above.text)?;
+    (line.text.starts_with("SyntaxError: ") && rest.is_empty()).then_some((line.number, place))
+}
+
+/// The file that required what is not there: `- /srv/load.js` under `Require stack:`.
+fn requiring(above: &[Quote]) -> Option<Location> {
+    let stack = above
+        .iter()
+        .position(|quote| quote.text.starts_with("Require stack:"))?;
+    let path = above.get(stack + 1)?.text.strip_prefix("- ")?;
+    Some(Location {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+    })
+}
+
+/// The error without what its runner says before it.
+fn stated(text: &str) -> &str {
+    let text = text.trim_start();
+    ["Uncaught ", "Exception during run: "]
+        .iter()
+        .find_map(|before| text.strip_prefix(before))
+        .unwrap_or(text)
+}
+
 /// `TypeError: x is not a function`, `Error [ERR_X]: text`, `Uncaught Error: text`.
 fn is_statement(text: &str) -> bool {
     // Deno's and Bun's.
     if text.starts_with("error: ") {
         return true;
     }
-    if !text.starts_with(|first: char| first.is_ascii_uppercase()) {
+    if !text.starts_with(|first: char| first.is_ascii_uppercase())
+        && !text.starts_with(" Exception during run: ")
+    {
         return false;
     }
-    let text = text.strip_prefix("Uncaught ").unwrap_or(text);
+    let text = stated(text);
     let name = text.split([':', ' ', '[']).next().unwrap_or("");
     text.starts_with(|first: char| first.is_ascii_uppercase())
         && (name.ends_with("Error") || name.ends_with("Exception"))

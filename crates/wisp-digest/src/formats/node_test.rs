@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     tools: "node --test (spec reporter; for its TAP see tap)",
     recognises: "failed tests with message and place, parents told from leaves, the counts",
     version: "Node 24",
-    triggers: &["✖ ", "﹣ ", "▶ ", "ℹ ", "failing tests:", "test at "],
+    triggers: &["✖ ", "✔ ", "﹣ ", "▶ ", "ℹ ", "failing tests:", "test at "],
     reader: || Box::<NodeTest>::default(),
 };
 
@@ -74,6 +74,11 @@ fn timed<'a>(body: &'a str, mark: &str) -> Option<&'a str> {
     time.ends_with("ms)").then_some(name)
 }
 
+/// `✔ inner passes (0.312977ms)`; Mocha's times have no fraction.
+fn passed(body: &str) -> bool {
+    timed(body, "✔ ").is_some() && body.rsplit_once(" (").is_some_and(|(_, time)| time.contains('.'))
+}
+
 impl NodeTest {
     fn test(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
         let listed = body
@@ -92,7 +97,7 @@ impl NodeTest {
             });
             return Step::Lean;
         }
-        if body.starts_with("﹣ ") || body.starts_with("▶ ") || timed(body, "✔ ").is_some() {
+        if body.starts_with("﹣ ") || body.starts_with("▶ ") || passed(body) {
             self.close(report);
             return Step::Lean;
         }

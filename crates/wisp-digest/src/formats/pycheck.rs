@@ -1,6 +1,7 @@
-//! Python's checkers: mypy, ruff, flake8, pyright, pylint.
+//! Python's checkers: mypy, ruff, flake8, pyright, pylint, black.
 //!
-//! Written from real runs of mypy 2.4, ruff 0.17 (full and concise), flake8 7.5, pylint 4.1 and pyright 1.1.
+//! Written from real runs of mypy 2.4 (plain and pretty), ruff 0.17 (full, concise, `format --check`),
+//! flake8 7.5, pylint 4.1, pyright 1.1 and black.
 
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
@@ -52,13 +53,13 @@ impl Reader for Checkers {
         if let Some(step) = self.ruff_block(line, report) {
             return step;
         }
-        if let Some(found) = finding(line, report) {
-            self.told = found;
-            return if self.told.is_some() {
-                Step::Lean
-            } else {
-                Step::Take
-            };
+        match finding(line, report) {
+            Found::Open(finding) => {
+                self.told = Some(*finding);
+                return Step::Lean;
+            }
+            Found::Told => return Step::Take,
+            Found::Nothing => {}
         }
         if sums(line, report) || formatted(line, report) {
             Step::Take
@@ -158,8 +159,20 @@ fn is_code(text: &str) -> bool {
         || text.starts_with("SyntaxError: ")
 }
 
-/// A finding's line: some, with the failure when more lines of it may come.
-fn finding(line: &Line<'_>, report: &mut Report) -> Option<Option<Finding>> {
+/// What a line has of a finding.
+enum Found {
+    Nothing,
+    /// All of it.
+    Told,
+    /// A failure of which more lines may come.
+    Open(Box<Finding>),
+}
+
+fn finding(line: &Line<'_>, report: &mut Report) -> Found {
+    stated(line, report).unwrap_or(Found::Nothing)
+}
+
+fn stated(line: &Line<'_>, report: &mut Report) -> Option<Found> {
     let text = line.body();
     if let Some(found) = colon(text).filter(|each| has_extension(&each.location.path, &["py", "pyi"])) {
         return Some(typed(found.level, found.message, found.location, line, report));
@@ -176,11 +189,11 @@ fn finding(line: &Line<'_>, report: &mut Report) -> Option<Option<Finding>> {
     if advice(message) {
         let kind = message.split(':').next().unwrap_or("pylint");
         report.advise(kind, Finding::new(Kind::Lint, message, line).at(location), line);
-        return Some(None);
+        return Some(Found::Told);
     }
     let message = message.replacen(" [*] ", " ", 1);
     report.fail(Finding::new(Kind::Lint, &message, line).at(location));
-    Some(None)
+    Some(Found::Told)
 }
 
 /// `:8:14: ` of `mypy --show-error-end`, after the place where the error begins.
@@ -206,13 +219,15 @@ fn typed(
     location: crate::digest::Location,
     line: &Line<'_>,
     report: &mut Report,
-) -> Option<Finding> {
+) -> Found {
     match level {
-        Level::Error => return Some(Finding::new(Kind::Compile, message, line).at(location)),
+        Level::Error => {
+            return Found::Open(Box::new(Finding::new(Kind::Compile, message, line).at(location)));
+        }
         Level::Warning => report.warn(check_at_end(message).unwrap_or("python"), Some(location), line),
         Level::Note => {}
     }
-    None
+    Found::Told
 }
 
 /// `Found 3 errors in 2 files (checked 5 source files)`, `2 errors, 0 warnings, 0 informations`.

@@ -25,6 +25,8 @@ pub(crate) const FORMAT: Format = Format {
         "Failed examples:",
         "rspec ./",
         "Failure/Error:",
+        " (FAILED - ",
+        " (PENDING: ",
         "Finished in ",
     ],
     reader: || Box::<Rspec>::default(),
@@ -58,6 +60,13 @@ impl Reader for Rspec {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(step) = self.marks(line, report) {
             return step;
+        }
+        // The documentation's form marks each example where it stands.
+        let marked = [" (FAILED - ", " (PENDING: "]
+            .iter()
+            .any(|mark| line.text.contains(mark));
+        if marked && self.part == Part::Outside && line.text.ends_with(')') {
+            return Step::Take;
         }
         match self.part {
             Part::Pending => Step::Hold,

@@ -3,6 +3,7 @@
 //! Written from TAP 14's specification and real runs of Node 20's tap reporter and of prove; bats from documentation.
 //! A parent fails because a child did; what is marked TODO has not failed.
 
+use super::jest::own_frame;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -169,6 +170,11 @@ impl Tap {
     }
 }
 
+/// What begins or announces a point of a test within.
+fn is_point(body: &str) -> bool {
+    body.starts_with("ok ") || body.starts_with("not ok ") || body.starts_with("1..") || body == "---"
+}
+
 impl Open {
     /// A line of the YAML block or a comment. False when it is neither.
     fn line(&mut self, body: &str, line: &Line<'_>) -> bool {
@@ -181,7 +187,7 @@ impl Open {
             return true;
         }
         if !self.yaml && !body.starts_with('#') {
-            return false;
+            return self.plain(body, line);
         }
         self.finding.quote(line);
         for key in ["location: ", "at: ", "file: "] {
@@ -213,6 +219,24 @@ impl Open {
             });
         }
         self.said(body);
+        true
+    }
+
+    /// A line of a message without YAML, as Mocha writes it: deeper than its point.
+    fn plain(&mut self, body: &str, line: &Line<'_>) -> bool {
+        if line.is_blank() || line.indent() <= self.indent || is_point(body) {
+            return line.is_blank() && self.message != Message::Missing;
+        }
+        if let Some(frame) = body.strip_prefix("at ") {
+            self.finding.location = self.finding.location.take().or_else(|| own_frame(frame));
+            return true;
+        }
+        if self.message == Message::Missing {
+            self.message = Message::Said;
+            let name = self.finding.subject.clone().unwrap_or_default();
+            self.finding.retitle(&format!("{name}: {body}"));
+        }
+        self.finding.quote(line);
         true
     }
 

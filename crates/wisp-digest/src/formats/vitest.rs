@@ -1,6 +1,6 @@
 //! Vitest: ` FAIL  file > suite > test`, failed suites, the sums.
 //!
-//! Written from real runs of Vitest 3 and 5. The tree above (`× name`) says the same first, without the place.
+//! Written from real runs of Vitest 3, 4 and 5. The tree above (`× name`) says the same first, without the place.
 
 use crate::digest::Kind;
 use crate::line::{Line, leading_number, place_at_start};
@@ -28,6 +28,10 @@ pub(crate) const FORMAT: Format = Format {
         "Unhandled Error",
         " ❯ ",
         " ✓ ",
+        " □ ",
+        "No test files found, exiting",
+        "  Snapshots  ",
+        "     Errors  ",
     ],
     reader: || Box::<Vitest>::default(),
 };
@@ -35,11 +39,22 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Vitest {
     open: Option<(Finding, String, bool)>,
-    /// In output that a test printed.
-    printed: bool,
+    /// What is read that states nothing.
+    quiet: Quiet,
     crossed: bool,
     /// Whether Vitest has begun: others draw such trees too.
     begun: bool,
+}
+
+/// Lines that state nothing.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Quiet {
+    #[default]
+    No,
+    /// Output that a test printed.
+    Printed,
+    /// What stands before the errors that no test is blamed for.
+    Uncaught,
 }
 
 impl Reader for Vitest {
@@ -53,6 +68,10 @@ impl Reader for Vitest {
         }
         if text.starts_with("⎯⎯") {
             self.close(report);
+            return self.bar(text.trim_matches('⎯').trim(), line);
+        }
+        if text.starts_with("No test files found, exiting with code 1") {
+            report.fail(Finding::new(Kind::Tool, text, line));
             return Step::Take;
         }
         if let Some(step) = sums(text, line, report) {
@@ -61,6 +80,9 @@ impl Reader for Vitest {
         }
         if let Some((finding, name, stated)) = &mut self.open {
             inside(line, finding, name, stated);
+            return Step::Hold;
+        }
+        if self.quiet == Quiet::Uncaught {
             return Step::Hold;
         }
         self.around(line)
@@ -91,17 +113,31 @@ fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool)
         }
         return;
     }
+    if let Some(framed) = body.strip_prefix("╭─[ ").filter(|_| finding.location.is_none()) {
+        finding.location = place_at_start(framed).map(|(location, _)| location);
+    }
     if !*stated && !line.is_blank() {
         *stated = true;
         finding.lines = line.span();
         let subject = name.split(" [ ").next().unwrap_or(name);
         finding.retitle(&format!("{subject}: {body}"));
+    } else if finding.title.ends_with(':') && !line.is_blank() {
+        finding.retitle(&format!("{} {body}", finding.title));
+        finding.lines.reach(line.number);
     }
     finding.quote(line);
 }
 
 /// ` Test Files  2 failed | 1 passed (3)`.
 fn sums(text: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+    if text.starts_with("  Snapshots  ") {
+        return Some(Step::Take);
+    }
+    if let Some((count, _)) = text.strip_prefix("     Errors  ").and_then(leading_number) {
+        report.set_tally("vitest errors", &[("errors", count)], line);
+        report.failed(line);
+        return Some(Step::Take);
+    }
     let (what, rest) = match (
         text.strip_prefix(" Test Files  "),
         text.strip_prefix("      Tests  "),
@@ -131,6 +167,25 @@ fn sums(text: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
 }
 
 impl Vitest {
+    /// `⎯⎯ Failed Tests 5 ⎯⎯`, `⎯⎯ Unhandled Errors ⎯⎯`, `⎯⎯ Uncaught Exception ⎯⎯`, or a bar between two failures.
+    fn bar(&mut self, title: &str, line: &Line<'_>) -> Step {
+        self.quiet = if title == "Unhandled Errors" {
+            Quiet::Uncaught
+        } else {
+            Quiet::No
+        };
+        if ["Uncaught Exception", "Unhandled Rejection"].contains(&title) {
+            let finding =
+                Finding::new(Kind::Exception, title, line).known_as(format!("vitest {}", line.number));
+            self.open = Some((finding, title.to_owned(), false));
+        }
+        if self.quiet == Quiet::Uncaught || self.open.is_some() {
+            Step::Hold
+        } else {
+            Step::Take
+        }
+    }
+
     /// The tree of verdicts and what tests print, none of which states a failure on its own.
     fn around(&mut self, line: &Line<'_>) -> Step {
         self.begun |= line.text.starts_with(" RUN  v") || line.text.starts_with(" DEV  v");
@@ -138,14 +193,18 @@ impl Vitest {
             return Step::Pass;
         }
         let body = line.body();
-        if self.printed && !line.is_blank() {
+        if self.quiet == Quiet::Printed && !line.is_blank() {
             return Step::Hold;
         }
-        self.printed = line.text.starts_with("stderr | ") || line.text.starts_with("stdout | ");
-        if self.printed {
+        let printed = line.text.starts_with("stderr | ") || line.text.starts_with("stdout | ");
+        self.quiet = if printed { Quiet::Printed } else { Quiet::No };
+        if printed {
             return Step::Hold;
         }
-        let tree = ["× ", "✓ ", "❯ ", "↓ "].iter().any(|mark| body.starts_with(mark)) && line.indent() > 0;
+        let tree = ["× ", "✓ ", "❯ ", "↓ ", "□ "]
+            .iter()
+            .any(|mark| body.starts_with(mark))
+            && line.indent() > 0;
         let arrow = body.starts_with("→ ") && self.crossed;
         self.crossed = tree && body.starts_with('×') || arrow;
         if tree || arrow { Step::Take } else { Step::Pass }

@@ -163,6 +163,13 @@ fn swift_testing(line: &Line<'_>, report: &mut Report) -> Option<Step> {
     if mark.chars().count() != 1 || mark.is_ascii() {
         return None;
     }
+    // Others draw such marks too.
+    if !["Test ", "Suite ", "Testing Library ", "Passing "]
+        .iter()
+        .any(|own| rest.starts_with(own))
+    {
+        return None;
+    }
     if let Some(rest) = rest.strip_prefix("Test run with ") {
         return Some(run(rest, line, report));
     }

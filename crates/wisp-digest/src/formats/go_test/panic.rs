@@ -14,6 +14,8 @@ pub(super) struct Panic {
     frames: usize,
     /// Whether a goroutine's trace has followed: a program may print the words itself.
     traced: bool,
+    /// The first of the tests that ran when the time was up.
+    running: Option<String>,
 }
 
 impl Panic {
@@ -39,6 +41,7 @@ impl Panic {
             in_test,
             frames: 0,
             traced: fatal,
+            running: None,
         })
     }
 
@@ -47,6 +50,9 @@ impl Panic {
         let body = line.body();
         self.traced |= body.starts_with("goroutine ");
         if !self.traced {
+            if line.text.starts_with("\t\t") && self.running.is_none() {
+                self.running = body.split(' ').next().map(str::to_owned);
+            }
             return line.is_blank()
                 || body.starts_with("panic: ")
                 || body.starts_with("[signal ")
@@ -78,8 +84,10 @@ impl Panic {
     /// The panic fails its test and ends its package.
     pub(super) fn report(self, test: Option<String>, tree: &mut Tree, report: &mut Report) {
         let mut finding = self.finding;
+        let timed_out = finding.title.contains("test timed out after ");
+        let test = test.or(self.running.filter(|_| timed_out));
         let number = finding.lines.first;
-        if let Some(name) = test.filter(|_| self.in_test) {
+        if let Some(name) = test.filter(|_| self.in_test || timed_out) {
             tree.took_panic(&name);
             finding.kind = Kind::Test;
             finding.title = format!("{name}: {}", finding.title);
@@ -87,7 +95,8 @@ impl Panic {
                 format!("the package stopped at the panic of {name}: tests after it have no result"),
                 number,
             );
-            finding = finding.of(&name);
+            let key = format!("go panic {}", finding.title);
+            finding = finding.of(&name).known_as(key);
         }
         report.fail(finding);
     }
@@ -117,6 +126,7 @@ fn frame(line: &Line<'_>) -> Option<Location> {
         "/go-1.",
         "/usr/local/go/",
         "/pkg/mod/",
+        "_testmain.go",
     ];
     let own = has_extension(&location.path, &["go"])
         && line.indent() > 0

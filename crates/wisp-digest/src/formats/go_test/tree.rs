@@ -41,6 +41,12 @@ impl Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     results: Vec<(Outcome, String, u64)>,
+    /// The top-level test they belong to.
+    top: String,
+    /// The keys of the races reported since the last failed test.
+    races: Vec<String>,
+    /// The failed tests reported, by name, for a summary that lists them again.
+    reported: HashMap<String, String>,
     parents: HashSet<String>,
     printed: HashMap<String, Vec<Quote>>,
     /// The failed test a panic has been reported for.
@@ -50,8 +56,10 @@ pub(super) struct Tree {
 impl Tree {
     /// A test has ended. A top-level one closes the tree before it.
     pub(super) fn result(&mut self, outcome: Outcome, name: &str, line: &Line<'_>, report: &mut Report) {
-        if line.indent() == 0 {
-            self.flush_but(name, report);
+        let top = name.split('/').next().unwrap_or(name);
+        if top != self.top {
+            self.flush_but(top, report);
+            top.clone_into(&mut self.top);
         }
         // A subtest's own name may have a slash in it.
         for (at, _) in name.match_indices('/') {
@@ -61,6 +69,21 @@ impl Tree {
             self.flush(report);
         }
         self.results.push((outcome, name.to_owned(), line.number));
+    }
+
+    /// A failed test in gotestsum's summary: it is one of those above, or all that is told of it.
+    pub(super) fn again(&mut self, name: &str, line: &Line<'_>, report: &mut Report) {
+        match self.reported.get(name) {
+            Some(key) => _ = report.repeat(key, line.number),
+            None => self.result(Outcome::Failed, name, line, report),
+        }
+    }
+
+    /// A data race has been reported under this key.
+    pub(super) fn raced(&mut self, key: String) {
+        if self.races.len() < limits::LISTED {
+            self.races.push(key);
+        }
     }
 
     /// A line a test printed.
@@ -94,6 +117,7 @@ impl Tree {
     /// Reports the leaves.
     pub(super) fn flush(&mut self, report: &mut Report) {
         self.flush_but("", report);
+        self.top.clear();
     }
 
     /// Reports the leaves, and keeps what the test that comes next has printed already.
@@ -106,7 +130,25 @@ impl Tree {
             report.tally("go test", &[(outcome.word(), 1)], &line);
             if outcome == Outcome::Failed && self.panicked.as_deref() != Some(&name) {
                 let printed = self.printed.remove(&name).unwrap_or_default();
-                report.fail(failure(&name, number, printed));
+                let races = std::mem::take(&mut self.races);
+                let finding = failure(&name, number, printed);
+                if races.is_empty() || !finding.title.ends_with(RACED) {
+                    if let Some(key) = finding
+                        .copy
+                        .clone()
+                        .filter(|_| self.reported.len() < limits::PENDING)
+                    {
+                        self.reported.insert(name, key);
+                    }
+                    report.fail(finding);
+                } else {
+                    for key in races {
+                        if let Some(race) = report.known(&key) {
+                            race.subject = Some(name.clone());
+                        }
+                    }
+                    report.cascade(&line);
+                }
             }
         }
         self.parents.clear();
@@ -115,6 +157,9 @@ impl Tree {
             .retain(|name, _| !next.is_empty() && (name == next || name.starts_with(&format!("{next}/"))));
     }
 }
+
+/// All that a test says which failed for a race told above it.
+const RACED: &str = "race detected during execution of test";
 
 /// The first line a test printed with a place states why it failed.
 fn failure(name: &str, number: u64, printed: Vec<Quote>) -> Finding {

@@ -5,6 +5,17 @@ use crate::formats::python;
 use crate::line::{Line, place_at_start};
 use crate::report::Finding;
 
+/// Which part of a block is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// pytest's own form of the traceback.
+    Traceback,
+    /// A traceback in the interpreter's style.
+    Native,
+    /// What the test printed.
+    Captured,
+}
+
 /// A failure whose block is being read.
 #[derive(Debug)]
 pub(super) struct Open {
@@ -15,9 +26,7 @@ pub(super) struct Open {
     surfaced: Option<(u64, String)>,
     /// Whether the last line was an `E` line, which more of them continue.
     in_root: bool,
-    captured: bool,
-    /// Whether its traceback is in the interpreter's own style.
-    native: bool,
+    part: Part,
     /// The last place before the root, one of the person's own files if there is one.
     place: Option<Location>,
     /// That place when the root came.
@@ -43,8 +52,7 @@ impl Open {
             root: None,
             surfaced: None,
             in_root: false,
-            captured: false,
-            native: false,
+            part: Part::Traceback,
             place: None,
             before: None,
         }
@@ -53,9 +61,9 @@ impl Open {
     /// Takes a line of the block.
     pub fn line(&mut self, line: &Line<'_>) {
         if line.text.starts_with("-----") {
-            self.captured = true;
+            self.part = Part::Captured;
         }
-        if self.captured {
+        if self.part == Part::Captured {
             return;
         }
         if line.text == "E" && self.in_root {
@@ -84,8 +92,8 @@ impl Open {
     /// A line of a traceback in the interpreter's own style.
     fn traceback(&mut self, line: &Line<'_>) -> bool {
         if line.text.starts_with("Traceback (most recent call last):") {
-            self.native = true;
-        } else if !self.native {
+            self.part = Part::Native;
+        } else if self.part != Part::Native {
             return false;
         } else if let Some(frame) = python::frame(line.body()) {
             self.passes(frame);
