@@ -1,7 +1,8 @@
 //! pytest: failures, errors of fixtures and of collection, the sums.
 //!
-//! Written from real runs of pytest 9.2 in each of its styles of traceback. A failure's first `E` line is its root; what surfaces later in a chain is
-//! told with it. The short summary repeats what stands above and counts only where it does not.
+//! Written from real runs of pytest 9.2 in each of its styles of traceback. A failure's first `E` line is its root; what
+//! surfaces later in a chain is told with it. The short summary repeats what stands above and counts only where it does
+//! not.
 
 mod block;
 

@@ -62,17 +62,8 @@ enum State {
 
 impl Reader for Python {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some(mut finding) = self.fatal.take() {
-            finding.location = frame(line.body());
-            let more = line.is_blank()
-                || line.text.contains("thread 0x")
-                || line.text.starts_with("Python runtime state");
-            if more && finding.location.is_none() {
-                self.fatal = Some(finding);
-                return Step::Hold;
-            }
-            report.fail(finding);
-            return if line.indent() > 0 { Step::Take } else { Step::Pass };
+        if let Some(finding) = self.fatal.take() {
+            return self.dying(finding, line, report);
         }
         if let Some(open) = &mut self.open {
             let step = if open.group {
@@ -147,6 +138,20 @@ fn is_exception(text: &str) -> bool {
 }
 
 impl Python {
+    /// What follows the interpreter's own death: the frame it died in, if there is one.
+    fn dying(&mut self, mut finding: Finding, line: &Line<'_>, report: &mut Report) -> Step {
+        finding.location = frame(line.body());
+        let more = line.is_blank()
+            || line.text.contains("thread 0x")
+            || line.text.starts_with("Python runtime state");
+        if more && finding.location.is_none() {
+            self.fatal = Some(finding);
+            return Step::Hold;
+        }
+        report.fail(finding);
+        if line.indent() > 0 { Step::Take } else { Step::Pass }
+    }
+
     /// argparse's `usage: prog [options]`, whose last line is `prog: error: unrecognized arguments: --x`.
     fn usage(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         if let Some(program) = self.usage.take() {
