@@ -33,6 +33,11 @@ impl<'a> Block<'a> {
         Self { bytes, text }
     }
 
+    /// The text of all of it, when no line needs cleaning but at its end.
+    pub(crate) fn text(&self) -> Option<&'a str> {
+        self.text
+    }
+
     /// The text of a line that needs no cleaning but at its end.
     pub(crate) fn plain(&self, line: Range<usize>) -> Option<&'a str> {
         let text = self.text.filter(|_| line.len() <= limits::LINE)?;
@@ -47,6 +52,28 @@ fn is_plain(text: &str) -> bool {
         && (text.is_ascii() || !text.contains('\u{FEFF}'))
 }
 
+/// Where the line ends that `from` is in. Most lines are short: the first few words are looked at one by one, before a
+/// search is begun that is made for long stretches.
+#[inline]
+pub(crate) fn line_end(bytes: &[u8], from: usize) -> Option<usize> {
+    const WORDS: usize = 5;
+    const ONES: u64 = u64::MAX / 0xFF;
+    let mut at = from;
+    for _ in 0..WORDS {
+        let Some(word) = bytes.get(at..).and_then(|from| from.first_chunk()) else {
+            break;
+        };
+        // A byte that is a line end becomes zero, and the lowest zero byte keeps its highest bit.
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\n'));
+        let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
+        if zeros != 0 {
+            return Some(at + zeros.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr::memchr(b'\n', &bytes[at..]).map(|length| at + length)
+}
+
 /// The text without the blanks at its end.
 pub(crate) fn trimmed(text: &str) -> &str {
     match text.as_bytes().last() {
@@ -57,7 +84,7 @@ pub(crate) fn trimmed(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::next;
+    use super::{line_end, next};
     use crate::clean::clean;
 
     /// Every line of the bytes, plain or cleaned, and how many were plain.
@@ -104,5 +131,17 @@ mod tests {
         let (third, rest) = next(rest);
         assert_eq!((third.bytes.len(), third.plain(0..40_000)), (40_001, None));
         assert_eq!(rest, b"b\n");
+    }
+
+    #[test]
+    fn a_line_ends_at_its_first_line_end_wherever_that_is() {
+        for length in 0..100 {
+            let mut bytes = vec![b'\x0B'; length];
+            assert_eq!(line_end(&bytes, 0), None);
+            bytes.extend(b"\n\n\x0A");
+            for from in 0..=length {
+                assert_eq!(line_end(&bytes, from), Some(length), "{length} from {from}");
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::digest::Location;
-use crate::line::{Place, paren_place_at_start, place, quoted, without_indent};
+use crate::line::{Place, any_of, paren_place_at_start, place, quoted, without_indent};
 use crate::literals::Literals;
 
 /// How serious a diagnostic is.
@@ -67,8 +67,10 @@ const LEVELS: &[(&str, Level)] = &[
 /// The severity at the start of the text and the message after it.
 pub(crate) fn level_at_start(text: &str) -> Option<(Level, &str)> {
     let text = without_indent(text);
+    let first = text.as_bytes().first();
     LEVELS
         .iter()
+        .filter(|(name, _)| name.as_bytes().first() == first)
         .find_map(|(name, level)| text.strip_prefix(name).map(|rest| (*level, without_indent(rest))))
 }
 
@@ -178,27 +180,19 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
 /// `[-Wunused-variable]` or `[unused-import]` at the end of a message: the name of the check.
 pub(crate) fn check_at_end(message: &str) -> Option<&str> {
     let inside = message.trim_end().strip_suffix(']')?;
-    let length = inside
-        .bytes()
-        .rev()
-        .take_while(|byte| is_check_byte(*byte))
-        .count();
-    let (before, name) = inside.split_at(inside.len() - length);
-    let good = before.ends_with('[') && !name.is_empty();
+    let name = &inside[memchr::memrchr(b'[', inside.as_bytes())? + 1..];
+    let good = !name.is_empty() && !any_of(&ODD_IN_CHECK, name.as_bytes());
     good.then(|| name.strip_prefix("-W").unwrap_or(name))
 }
 
-fn is_check_byte(byte: u8) -> bool {
-    CHECK_BYTES[usize::from(byte)]
-}
-
-static CHECK_BYTES: [bool; 256] = {
-    let mut good = [false; 256];
+/// Bytes that the name of a check does not have.
+static ODD_IN_CHECK: [bool; 256] = {
+    let mut odd = [true; 256];
     let mut byte = 0_u8;
     while byte < 128 {
-        good[byte as usize] = byte.is_ascii_alphanumeric()
-            || matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/' | b'.' | b',' | b':' | b'#');
+        odd[byte as usize] = !(byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/' | b'.' | b',' | b':' | b'#'));
         byte += 1;
     }
-    good
+    odd
 };

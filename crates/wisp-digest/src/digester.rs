@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::ahead::Ahead;
 use crate::block::{self, Block};
 use crate::clean::clean;
 use crate::closing;
@@ -19,6 +20,7 @@ use crate::literals::Literals;
 use crate::looks;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
+use crate::rest::Rest;
 use crate::stream::{self, Cues, Stream};
 use crate::templates::{LogReader, Logged};
 use crate::unknown::Ends;
@@ -39,6 +41,7 @@ pub struct Digester {
     lines: u64,
     carry: Vec<u8>,
     carried: bool,
+    ahead: Ahead,
     work: Work,
     documents: Documents,
     ends: Ends,
@@ -61,12 +64,6 @@ struct Labelled {
     section: Option<usize>,
 }
 
-/// Where a cleaned line ends among the bytes it lies in. That more bytes follow lets it be searched in whole steps.
-struct Place<'a> {
-    bytes: &'a [u8],
-    end: usize,
-}
-
 fn triggers() -> &'static Literals {
     static TRIGGERS: OnceLock<Literals> = OnceLock::new();
     TRIGGERS.get_or_init(|| stream::triggers(FORMATS))
@@ -82,6 +79,7 @@ impl Digester {
             lines: 0,
             carry: Vec::new(),
             carried: false,
+            ahead: Ahead::new(triggers()),
             work: Work::new(),
             documents: Documents::default(),
             ends: Ends::default(),
@@ -138,35 +136,49 @@ impl Digester {
     }
 
     fn read_block(&mut self, block: &Block<'_>) {
+        self.ahead.begin();
         let mut at = 0;
         while at < block.bytes.len() {
             if self.lines >= limits::SAMPLE && self.work.may_skim() {
                 at = self.skim(block.bytes, at);
             }
-            let Some(length) = memchr::memchr(b'\n', &block.bytes[at..]) else {
+            let Some(end) = block::line_end(block.bytes, at) else {
                 return;
             };
-            let end = at + length;
             self.lines += 1;
-            match block.plain(at..end) {
-                Some(text) => {
-                    let end = at + text.len();
-                    let place = Place {
-                        bytes: block.bytes,
-                        end,
-                    };
-                    self.work.read(self.lines, text, &place);
-                    self.work.report.recent.add(self.lines, text.as_bytes());
-                }
-                None => self.work.line(self.lines, &block.bytes[at..end]),
+            let next = end + 1;
+            if let Some(text) = block.plain(at..end) {
+                let cues = Cues::ahead(&mut self.ahead, block.bytes, at..at + text.len());
+                self.work.read(self.lines, text, cues);
+                self.work.report.recent.add(self.lines, text.as_bytes());
+                at = self.read_on(block, next);
+            } else {
+                self.work.line(self.lines, &block.bytes[at..end]);
+                at = next;
             }
-            at = end + 1;
         }
+    }
+
+    /// Lets the reader that holds the stream read on from `at`: where it has stopped.
+    fn read_on(&mut self, block: &Block<'_>, at: usize) -> usize {
+        let Some(text) = block.text().filter(|_| self.work.may_read_on()) else {
+            return at;
+        };
+        let mut rest = Rest::new(text, at, self.lines);
+        let report = &mut self.work.report;
+        self.work.plain.read_on(FORMATS, &mut rest, report);
+        let (end, last, shown) = rest.taken();
+        if end > at {
+            self.lines = last;
+            report.shown += shown;
+            report.recent.add_last_of(&block.bytes[at..end], last);
+        }
+        end
     }
 
     /// Passes over the lines before the next trigger: where the line with it begins.
     fn skim(&mut self, lines: &[u8], from: usize) -> usize {
-        let found = self.work.triggers.find_in(lines, from..lines.len());
+        let found = self.ahead.first(lines, from);
         let start = found.map_or(lines.len(), |at| {
             memchr::memrchr(b'\n', &lines[from..at]).map_or(from, |at| from + at + 1)
         });
@@ -215,10 +227,15 @@ impl Work {
         self.busy == 0 && self.plain.is_idle() && !self.log.is_on()
     }
 
+    /// Whether lines without a prefix concern only the reader that holds their stream.
+    fn may_read_on(&self) -> bool {
+        self.plain.is_held() && !self.log.is_on()
+    }
+
     /// Reads a line that came in pieces, unless it would have been passed over in one.
     fn carried(&mut self, number: u64, raw: &[u8]) {
         let skims = number > limits::SAMPLE && self.may_skim();
-        if skims && self.triggers.find_in(raw, 0..raw.len()).is_none() {
+        if skims && !self.triggers.any(raw) {
             self.report.recent.add(number, raw);
         } else {
             self.line(number, raw);
@@ -228,16 +245,13 @@ impl Work {
     /// Cleans a line and reads it.
     fn line(&mut self, number: u64, raw: &[u8]) {
         let text = clean(raw);
-        let place = Place {
-            bytes: text.as_bytes(),
-            end: text.len(),
-        };
-        self.read(number, &text, &place);
+        let cues = Cues::alone(self.triggers, text.as_bytes());
+        self.read(number, &text, cues);
         self.report.recent.add(number, raw);
     }
 
     /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
-    fn read(&mut self, number: u64, text: &str, place: &Place<'_>) {
+    fn read(&mut self, number: u64, text: &str, mut cues: Cues<'_>) {
         let mut parts = prefix::split(text);
         let (marks, rest) = prefix::section_marks(parts.text);
         if !marks.is_empty() {
@@ -261,7 +275,7 @@ impl Work {
         }
         let text = parts.written();
         let line = Line { number, text };
-        let mut cues = Cues::new(self.triggers, place.bytes, place.end - text.len()..place.end);
+        cues.keep_last(text.len());
         let explained = self.show(&line, &parts, &mut cues);
         if !explained && !told && cues.has_words() && looks::like_failure(text) {
             self.report.unknowns.add(&line, logged != Logged::No);
@@ -271,7 +285,7 @@ impl Work {
     /// Shows a runner's section marks: no tool prints across the end of its section.
     fn mark(&mut self, number: u64, marks: &str) {
         let line = Line { number, text: marks };
-        let mut cues = Cues::new(self.triggers, marks.as_bytes(), 0..marks.len());
+        let mut cues = Cues::alone(self.triggers, marks.as_bytes());
         self.plain.interrupt(FORMATS, &mut cues, &mut self.report);
         self.plain.line(FORMATS, &mut cues, &line, &mut self.report);
     }
@@ -333,69 +347,27 @@ impl Work {
     }
 }
 
+/// What a test counts.
 #[cfg(test)]
-mod tests {
-    use super::{Digester, Options};
-    use crate::limits;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted {
+    /// Bytes of lines that readers were shown, as often as they were.
+    pub shown: u64,
+    /// Failures, notes, sections and lines that wait for a failure.
+    pub found: usize,
+    /// Bytes that the readers keep, written out.
+    pub kept: usize,
+}
 
-    /// Beginnings of blocks in many formats, none of which ends.
-    const OPENINGS: &[&str] = &[
-        "error[E0432]: x",
-        "test a ... ",
-        "---- a stdout ----",
-        "CMake Error at a:1 (x):",
-        "[ RUN      ] A.B",
-        "=== RUN   A",
-        "panic: x",
-        "=== FAILURES ===",
-        "___ a ___",
-        "  ● a",
-        " FAIL  a",
-        "Failures:",
-        "  1) a",
-        "Traceback (most recent call last):",
-        "\tat a.B.c(D.java:1)",
-        "npm error code E1",
-        "diff --git a/a b/a",
-        "##[group]Run x",
-        "section_start:1:x",
-        "<testcase name=\"a\">",
-        "a.ts(1,2): error TS1: x",
-        "a.c:1:2: error: 'x' undeclared",
-        "warning: unused variable: `x`",
-        "[job] error: x",
-    ];
-
-    /// What so many numbered lines made the readers do, and what is remembered after them.
-    fn work(lines: usize) -> (u64, usize) {
-        let mut digester = Digester::new(Options::default());
-        for at in 0..lines {
-            digester.push(format!("{} {at}\n", OPENINGS[at * 7 % OPENINGS.len()]).as_bytes());
+#[cfg(test)]
+impl Digester {
+    pub(crate) fn count(&self) -> Counted {
+        let report = &self.work.report;
+        let streams = self.work.labelled.values().map(|labelled| &labelled.stream);
+        Counted {
+            shown: report.shown,
+            found: report.failures.len() + report.orphans.len() + report.sections.len() + report.notes.len(),
+            kept: streams.chain([&self.work.plain]).map(Stream::kept).sum(),
         }
-        let report = &digester.work.report;
-        let kept = report.failures.len() + report.orphans.len() + report.sections.len() + report.notes.len();
-        (report.shown, kept)
-    }
-
-    #[test]
-    fn beginnings_without_ends_make_work_in_proportion_and_are_kept_within_bounds() {
-        let (few, kept_few) = work(6_000);
-        let (many, kept) = work(24_000);
-        assert!(
-            many >= few * 3 && many <= few * 5,
-            "{few} bytes shown, then {many}"
-        );
-        let bound = limits::FAILURES + limits::LISTED + limits::SECTIONS + limits::NOTES;
-        assert!(kept_few <= bound && kept <= bound, "{kept_few} kept, then {kept}");
-        assert!(kept <= kept_few * 2, "{kept_few} kept, then {kept}");
-    }
-
-    #[test]
-    fn a_log_without_a_trigger_is_shown_to_nobody() {
-        let mut digester = Digester::new(Options::default());
-        for at in 0..10_000 {
-            digester.push(format!("copied tile_{at}.png\n").as_bytes());
-        }
-        assert_eq!((digester.work.report.shown, digester.lines), (0, 10_000));
     }
 }

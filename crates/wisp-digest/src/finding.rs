@@ -1,9 +1,9 @@
 //! A failure as a reader states it.
 
 use crate::digest::{Kind, Location, Quote, Span};
-use crate::hashing::hash;
+use crate::hashing::{hash, hash_placed};
 use crate::limits;
-use crate::line::{Line, cut};
+use crate::line::{Line, Place, cut};
 
 /// A failure as a reader states it, before copies and causes are looked at.
 #[derive(Debug, Clone)]
@@ -87,7 +87,7 @@ impl Finding {
     pub(crate) fn copy_key(&self) -> Option<u64> {
         match (&self.copy, &self.location) {
             (Some(copy), _) => Some(hash(copy)),
-            (None, Some(location)) => Some(hash(&(self.title.as_str(), location))),
+            (None, Some(location)) => Some(hash_placed(&self.title, Place::of(location))),
             (None, None) => None,
         }
     }

@@ -42,6 +42,7 @@
 
 pub mod limits;
 
+mod ahead;
 mod block;
 mod check;
 mod clean;
@@ -56,10 +57,14 @@ mod encoding;
 mod finding;
 mod first;
 mod formats;
+mod frames;
+mod grams;
 mod hashing;
 mod json;
 mod level;
 mod line;
+#[cfg(test)]
+mod linear;
 mod literals;
 mod looks;
 mod mask;
@@ -70,6 +75,7 @@ mod reader;
 mod recent;
 mod render;
 mod report;
+mod rest;
 mod sarif;
 mod shape;
 mod stamp;

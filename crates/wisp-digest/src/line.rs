@@ -109,7 +109,7 @@ pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
 
 /// The first text in quotation marks of any kind, straight, curly or backticks.
 pub(crate) fn quoted(text: &str) -> Option<&str> {
-    let open = text.find(['`', '\'', '"', '‘', '“', '«'])?;
+    let open = first_mark(text)?;
     let mark = text[open..].chars().next()?;
     let rest = &text[open + mark.len_utf8()..];
     let end = match mark {
@@ -120,6 +120,18 @@ pub(crate) fn quoted(text: &str) -> Option<&str> {
         same => rest.find(same),
     }?;
     Some(&rest[..end])
+}
+
+/// Where the first opening quotation mark stands.
+fn first_mark(text: &str) -> Option<usize> {
+    let straight = memchr::memchr3(b'`', b'\'', b'"', text.as_bytes());
+    let before = &text[..straight.unwrap_or(text.len())];
+    let curly = if before.is_ascii() {
+        None
+    } else {
+        before.find(['‘', '“', '«'])
+    };
+    curly.or(straight)
 }
 
 /// A place in a source file, not yet copied out of the line.
@@ -164,21 +176,19 @@ pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
     let bytes = text.as_bytes();
     let from = drive_length(text);
     let plain = from > 0 || is_rooted(bytes);
+    let near = &bytes[..bytes.len().min(PATH)];
     let mut colons = false;
     let mut at = from;
-    for byte in bytes[..bytes.len().min(PATH)].iter().skip(from) {
-        if *byte == b':' {
-            match bytes.get(at + 1) {
-                Some(b'0'..=b'9') => break,
-                Some(b' ') => return None,
-                _ => colons = true,
-            }
-        } else if ODD_IN_PATH[usize::from(*byte)] && !plain {
-            return None;
+    loop {
+        at += memchr::memchr(b':', near.get(at..)?)?;
+        match bytes.get(at + 1) {
+            Some(b'0'..=b'9') => break,
+            Some(b' ') => return None,
+            _ => colons = true,
         }
         at += 1;
     }
-    if at == 0 || bytes.get(at) != Some(&b':') || at >= PATH {
+    if at == 0 || (!plain && any_of(&ODD_IN_PATH, &bytes[from..at])) {
         return None;
     }
     let path = &text[..at];
@@ -256,6 +266,13 @@ fn is_path(path: &str) -> bool {
 
 /// A path has fewer bytes.
 const PATH: usize = 1_024;
+
+/// Whether any of the bytes is in a table. All are looked at, which is sooner done than asking after each.
+pub(crate) fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .fold(false, |any, byte| any | table[usize::from(*byte)])
+}
 
 /// Bytes that a relative path does not have: blanks, quotes, an opening parenthesis, an equals sign.
 static ODD_IN_PATH: [bool; 256] = {

@@ -35,13 +35,22 @@ const LEVELS: &[&str] = &[
 ];
 
 /// Takes times and at most one label off the line.
+#[inline]
 pub(crate) fn split(text: &str) -> Parts<'_> {
-    let mut parts = Parts {
+    let parts = Parts {
         text,
         ..Parts::default()
     };
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        parts.text = build_seconds(text);
+    match text.as_bytes().first() {
+        Some(b'#' | b'@' | b'.' | b'[' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => take_off(parts),
+        _ => parts,
+    }
+}
+
+/// Such a line may begin with a time or a label.
+fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
+    if parts.text.starts_with(|first: char| first.is_ascii_digit()) {
+        parts.text = build_seconds(parts.text);
     }
     for _ in 0..3 {
         if !take_stamp(&mut parts) && !take_label(&mut parts) {

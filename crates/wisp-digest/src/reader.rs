@@ -6,6 +6,7 @@
 
 use crate::line::Line;
 use crate::report::Report;
+use crate::rest::Rest;
 
 /// What a reader did with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +23,36 @@ pub(crate) enum Step {
     Lean,
 }
 
+/// What a test sees of a reader: how much it keeps.
+#[cfg(test)]
+pub(crate) trait Watched {
+    /// Bytes, written out.
+    fn kept(&self) -> usize;
+}
+
+#[cfg(test)]
+impl<T: std::fmt::Debug> Watched for T {
+    fn kept(&self) -> usize {
+        format!("{self:?}").len()
+    }
+}
+
+#[cfg(not(test))]
+pub(crate) trait Watched {}
+
+#[cfg(not(test))]
+impl<T> Watched for T {}
+
 /// Reads one stream of lines in one format.
-pub(crate) trait Reader {
+pub(crate) trait Reader: Watched {
     /// Is shown a line and says what it did with it.
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step;
+
+    /// Holds the stream, and may read on through the lines that come next, as if each had been shown to it and held
+    /// the stream.
+    fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) {
+        let _ = (rest, report);
+    }
 
     /// The stream has ended: what was held back is reported now.
     fn finish(&mut self, report: &mut Report) {

@@ -32,13 +32,15 @@ impl Recent {
     /// Adds the last lines of a stretch of whole lines, whose last has the number `last`.
     pub(crate) fn add_last_of(&mut self, passed: &[u8], last: u64) {
         let mut end = passed.len();
-        let mut found = Vec::with_capacity(KEPT);
-        while end > 0 && found.len() < KEPT {
+        let mut found: [&[u8]; KEPT] = [&[]; KEPT];
+        let mut lines = 0;
+        while end > 0 && lines < KEPT {
             let start = memchr::memrchr(b'\n', &passed[..end - 1]).map_or(0, |at| at + 1);
-            found.push(&passed[start..end - 1]);
+            found[lines] = &passed[start..end - 1];
+            lines += 1;
             end = start;
         }
-        for (back, raw) in found.into_iter().enumerate().rev() {
+        for (back, raw) in found[..lines].iter().enumerate().rev() {
             self.add(last.saturating_sub(back as u64), raw);
         }
     }

@@ -1,12 +1,11 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
 use std::collections::HashSet;
-use std::collections::hash_map::Entry;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
 pub(crate) use crate::finding::Finding;
-use crate::hashing::{ByHash, hash};
+use crate::hashing::{ByHash, hash, hash_line, hash_placed};
 use crate::limits;
 use crate::line::{Line, Place, cut};
 use crate::nesting::Nesting;
@@ -63,7 +62,8 @@ pub(crate) struct Report {
     pub logged: Option<Span>,
     /// The failures that stand in such lines.
     logged_failures: HashSet<usize>,
-    seen: ByHash<Option<usize>>,
+    /// What is known already, with its place among the failures when it has one; small, since there are many.
+    seen: ByHash<Option<u16>>,
     causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
     secondary: HashSet<usize>,
@@ -79,7 +79,8 @@ impl Report {
         }
         let place = self.place(finding);
         if let Some(key) = key.filter(|_| self.seen.len() < limits::REMEMBERED) {
-            self.seen.insert(key, place);
+            self.seen
+                .insert(key, place.and_then(|index| u16::try_from(index).ok()));
         }
     }
 
@@ -88,15 +89,32 @@ impl Report {
         self.failures.len() >= limits::FAILURES
     }
 
+    /// Whether a failure of this cause is among those told.
+    pub(crate) fn knows(&self, cause: &str) -> bool {
+        self.causes.contains_key(&hash(&(self.format, cause)))
+    }
+
     /// A diagnostic when the list is full: counted unless it is a copy.
     pub(crate) fn count_only(&mut self, title: &str, place: Place<'_>, line: u64) {
-        let key = hash(&(title, place));
+        let key = hash_placed(title, place);
         if let Some(earlier) = self.seen.get(&key).copied() {
             return self.copy(earlier, line);
         }
         self.more += 1;
-        if self.seen.len() < limits::REMEMBERED {
-            self.seen.insert(key, None);
+        self.remember(key, None);
+    }
+
+    /// Remembers what was found, to know a copy. When it is many they will be more: the table grows once, not by
+    /// doublings that each move all of it.
+    fn remember(&mut self, key: u64, place: Option<usize>) {
+        const MANY: usize = 1_024;
+        let known = self.seen.len();
+        if known == MANY {
+            self.seen.reserve(limits::REMEMBERED - known);
+        }
+        if known < limits::REMEMBERED {
+            self.seen
+                .insert(key, place.and_then(|index| u16::try_from(index).ok()));
         }
     }
 
@@ -177,11 +195,11 @@ impl Report {
     }
 
     /// A print of a failure known already. Streams end late: the print that stands first is the root.
-    fn again(&mut self, earlier: Option<usize>, finding: Finding) {
+    fn again(&mut self, earlier: Option<u16>, finding: Finding) {
         let section = self.section;
         let line = finding.lines.first;
         let before = |failure: &&mut Failure| line < failure.lines.first;
-        let Some((index, failure)) = earlier.and_then(|index| {
+        let Some((index, failure)) = earlier.map(usize::from).and_then(|index| {
             let failure = self.failures.get_mut(index);
             Some((index, failure.filter(before)?))
         }) else {
@@ -195,8 +213,8 @@ impl Report {
         self.adopt(index);
     }
 
-    fn copy(&mut self, earlier: Option<usize>, line: u64) {
-        if let Some(failure) = earlier.and_then(|index| self.failures.get_mut(index)) {
+    fn copy(&mut self, earlier: Option<u16>, line: u64) {
+        if let Some(failure) = earlier.and_then(|index| self.failures.get_mut(usize::from(index))) {
             failure.copies += 1;
             list(&mut failure.copy_lines, line);
         }
@@ -214,7 +232,7 @@ impl Report {
     /// The failure reported under this key, to add to it.
     pub(crate) fn known(&mut self, copy: &str) -> Option<&mut Failure> {
         let index = self.seen.get(&hash(copy)).copied()??;
-        self.failures.get_mut(index)
+        self.failures.get_mut(usize::from(index))
     }
 
     /// A line that only reports that something failed before it. It goes under the newest failure of its
@@ -312,13 +330,16 @@ impl Report {
 
     /// As [`Report::warn`], of a place that is copied only where it is told.
     pub(crate) fn warn_at(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
-        let copy = hash(&(place, line.text, place.is_none().then_some(line.number)));
-        let full = self.seen.len() >= limits::REMEMBERED;
-        match self.seen.entry(copy) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(vacant) if !full => _ = vacant.insert(None),
-            Entry::Vacant(_) => {}
+        // Where the line says the place itself, no other place has the same line.
+        let copy = match place {
+            Some(place) if line.text.starts_with(place.path) => hash_line(line.text, None),
+            Some(place) => hash(&(place, line.text)),
+            None => hash_line(line.text, Some(line.number)),
+        };
+        if self.seen.contains_key(&copy) {
+            return;
         }
+        self.remember(copy, None);
         self.warnings.add(kind, place, line);
     }
 

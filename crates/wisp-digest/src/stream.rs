@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use crate::ahead::Ahead;
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::looks;
 use crate::reader::{Format, Reader, Step};
 use crate::report::Report;
+use crate::rest::Rest;
 
 /// A set of formats; the top bit stands for the words of failure.
 type Bits = u64;
@@ -16,27 +18,56 @@ const WORDS: Bits = 1 << 63;
 /// Which formats a line's literals call for. Searched when first asked: a reader in the middle of a block knows its
 /// lines without.
 pub(crate) struct Cues<'a> {
-    triggers: &'a Literals,
+    triggers: Triggers<'a>,
     bytes: &'a [u8],
     part: Range<usize>,
     found: Option<Bits>,
 }
 
+/// Where the literals are looked for.
+enum Triggers<'a> {
+    /// In the line by itself.
+    Alone(&'a Literals),
+    /// In the block it lies in, where it begins there.
+    Ahead(&'a mut Ahead, usize),
+}
+
 impl<'a> Cues<'a> {
-    /// The cues of a line that is this part of the bytes.
-    pub(crate) fn new(triggers: &'a Literals, bytes: &'a [u8], part: Range<usize>) -> Self {
+    /// The cues of a line that is all of these bytes.
+    pub(crate) fn alone(triggers: &'a Literals, line: &'a [u8]) -> Self {
         Self {
-            triggers,
-            bytes,
-            part,
+            triggers: Triggers::Alone(triggers),
+            bytes: line,
+            part: 0..line.len(),
             found: None,
         }
     }
 
+    /// The cues of a line that is this part of a block.
+    pub(crate) fn ahead(ahead: &'a mut Ahead, block: &'a [u8], line: Range<usize>) -> Self {
+        Self {
+            triggers: Triggers::Ahead(ahead, line.start),
+            bytes: block,
+            part: line,
+            found: None,
+        }
+    }
+
+    /// Leaves the line's last bytes, so many, without what stands before them.
+    pub(crate) fn keep_last(&mut self, length: usize) {
+        self.part.start = self.part.end - length;
+    }
+
     fn bits(&mut self) -> Bits {
-        *self
-            .found
-            .get_or_insert_with(|| self.triggers.bits_in(self.bytes, self.part.clone()))
+        if let Some(found) = self.found {
+            return found;
+        }
+        let part = self.part.clone();
+        let found = match &mut self.triggers {
+            Triggers::Alone(triggers) => triggers.bits_in(self.bytes, part),
+            Triggers::Ahead(ahead, line) => ahead.bits(self.bytes, *line, &part),
+        };
+        *self.found.insert(found)
     }
 
     /// Whether the line calls for the format.
@@ -97,6 +128,11 @@ impl Stream {
         self.hold.is_none() && self.lean.is_none()
     }
 
+    /// Whether a reader has said that the next line comes to it first.
+    pub(crate) fn is_held(&self) -> bool {
+        self.hold.is_some()
+    }
+
     /// A mark of the CI runner ends whatever block was open, but for those of readers that know the line: no
     /// tool prints across the end of its step.
     pub(crate) fn interrupt(&mut self, formats: &[Format], cues: &mut Cues<'_>, report: &mut Report) {
@@ -140,6 +176,19 @@ impl Stream {
         leaning.is_some_and(|at| self.ask(formats, at, line, report))
     }
 
+    /// Lets the reader that holds the stream read on.
+    pub(crate) fn read_on(&mut self, formats: &[Format], rest: &mut Rest<'_>, report: &mut Report) {
+        let Some((at, reader)) = self.hold.and_then(|at| Some((at, self.readers[at].as_mut()?))) else {
+            return;
+        };
+        let before = rest.taken();
+        report.format = formats[at].name;
+        reader.read_on(rest, report);
+        if rest.taken() != before {
+            self.settle(at, Step::Hold, report);
+        }
+    }
+
     fn ask(&mut self, formats: &[Format], at: usize, line: &Line<'_>, report: &mut Report) -> bool {
         let format = &formats[at];
         let reader = self.readers[at].get_or_insert_with(format.reader);
@@ -174,5 +223,11 @@ impl Stream {
                 reader.finish(report);
             }
         }
+    }
+
+    /// Bytes that the readers keep, written out.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.readers.iter().flatten().map(|reader| reader.kept()).sum()
     }
 }

@@ -12,23 +12,31 @@ pub(crate) struct WarningBook {
     total: u64,
     kinds: Vec<WarningKind>,
     index: ByHash<usize>,
+    /// The one counted last: warnings of a kind come in runs.
+    last: usize,
 }
 
 impl WarningBook {
     /// Counts a warning under its kind; past the bound, under `other`.
     pub(crate) fn add(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
         self.total += 1;
-        let at = match self.index.get(&hash(kind)) {
+        if self.kinds.get(self.last).is_none_or(|last| last.kind != kind) {
+            self.last = self.find(kind, place, line);
+        }
+        let entry = &mut self.kinds[self.last];
+        entry.count += 1;
+        list(&mut entry.lines, line.number);
+    }
+
+    fn find(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) -> usize {
+        match self.index.get(&hash(kind)) {
             Some(at) => *at,
             None if self.kinds.len() < limits::WARNING_KINDS => self.open(kind, place, line),
             None => match self.index.get(&hash("other")) {
                 Some(at) => *at,
                 None => self.open("other", place, line),
             },
-        };
-        let entry = &mut self.kinds[at];
-        entry.count += 1;
-        list(&mut entry.lines, line.number);
+        }
     }
 
     fn open(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) -> usize {

@@ -168,7 +168,7 @@ impl CFamily {
         }
         let around = text.starts_with("In file included from")
             || text.starts_with("                 from")
-            || AROUND.iter().any(|words| text.contains(words));
+            || (text.contains(": ") && AROUND.iter().any(|words| text.contains(words)));
         around.then(|| {
             self.close(report);
             Step::Take

@@ -108,7 +108,7 @@ impl Cargo {
         {
             return Step::Take;
         }
-        if text.trim_start().starts_with("Finished `") {
+        if line.body().starts_with("Finished `") {
             report.succeeded(line);
             return Step::Take;
         }

@@ -116,16 +116,15 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
     let server = text.starts_with("Error from server");
     let connection = text.starts_with("Unable to connect to the server: ")
         || text.starts_with("The connection to the server ");
-    let helm = [
-        "INSTALLATION FAILED: ",
-        "UPGRADE FAILED: ",
-        "template: ",
-        "YAML parse error on ",
-    ]
-    .iter()
-    .any(|start| {
-        text.strip_prefix("Error: ")
-            .is_some_and(|rest| rest.starts_with(start))
+    let helm = text.strip_prefix("Error: ").is_some_and(|rest| {
+        [
+            "INSTALLATION FAILED: ",
+            "UPGRADE FAILED: ",
+            "template: ",
+            "YAML parse error on ",
+        ]
+        .iter()
+        .any(|start| rest.starts_with(start))
     });
     if !(kubectl || server || connection || helm) {
         return None;
@@ -184,13 +183,20 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
         return Step::Take;
     }
     let mut words = text.split_ascii_whitespace();
-    if text.trim_start().starts_with("Warning  ") {
+    if line.body().starts_with("Warning  ") {
         words.next();
         report.warn(words.next().unwrap_or("event"), None, line);
         return Step::Take;
     }
-    let state = words.nth(2).map(|state| state.trim_start_matches("Init:"));
-    if let Some(state) = state.filter(|state| STATES.contains(state)) {
+    // Each state has one of these letters, which most lines have not.
+    if memchr::memchr3(b'B', b'E', b'O', text.as_bytes()).is_none() {
+        return Step::Pass;
+    }
+    let mut state = words.nth(2).unwrap_or("");
+    while let Some(rest) = state.strip_prefix("Init:") {
+        state = rest;
+    }
+    if STATES.contains(&state) {
         report.warn(state, None, line);
         return Step::Take;
     }

@@ -3,11 +3,15 @@
 //! Written from real runs of rustc 1.95 and clippy 0.1.95. A diagnostic ends at a blank line or at the next one; a
 //! name that cannot be found is one cause however many diagnostics miss it.
 
+use std::ops::Range;
+
 use super::cargo;
-use crate::digest::{Kind, Location};
-use crate::line::{Line, place_at_start, quoted};
+use crate::digest::{Kind, Quote};
+use crate::limits;
+use crate::line::{Line, Place, cut, place, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
+use crate::rest::Rest;
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
@@ -19,19 +23,33 @@ pub(crate) const FORMAT: Format = Format {
     reader: || Box::<Rustc>::default(),
 };
 
+/// A build has thousands of diagnostics, of which few are told: what is read of one is kept in the room of the one
+/// before it, and a finding is made only of what is reported.
 #[derive(Debug, Default)]
 struct Rustc {
-    open: Option<Open>,
+    open: bool,
+    block: Block,
+    cause: String,
 }
 
-#[derive(Debug)]
-struct Open {
+/// What is read of a diagnostic's block.
+#[derive(Debug, Default)]
+struct Block {
     error: bool,
-    code: String,
-    message: String,
-    finding: Finding,
-    first: (u64, String),
-    label: Option<String>,
+    /// Its first line, and where in it the code and the message are.
+    number: u64,
+    text: String,
+    code: Range<usize>,
+    message: usize,
+    path: String,
+    place: Option<(u64, Option<u64>)>,
+    /// The last line that explains it.
+    last: u64,
+    /// Whether the lines that explain it may be told: the list of failures was not full when it began.
+    told: bool,
+    explain: Vec<Quote>,
+    /// What stands after the carets; empty when nothing does.
+    label: String,
     lint: Option<String>,
     /// Lines seen since the message without a place.
     waiting: u32,
@@ -46,17 +64,24 @@ impl Reader for Rustc {
         }
         if let Some(header) = header(line.text) {
             self.close(report);
-            self.open = Some(Open::new(&header, line));
+            self.open = true;
+            self.block.begin(&header, line, !report.is_full());
             return Step::Try;
         }
-        let Some(open) = &mut self.open else {
+        if !self.open {
             return Step::Pass;
-        };
-        if open.takes(line) {
+        }
+        if self.block.takes(line) {
             return Step::Hold;
         }
         self.close(report);
         Step::Pass
+    }
+
+    fn read_on(&mut self, rest: &mut Rest<'_>, _: &mut Report) {
+        if self.open {
+            rest.read_while(|line| !cargo::says(line) && self.block.takes(line));
+        }
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -64,53 +89,68 @@ impl Reader for Rustc {
     }
 }
 
-struct Header<'a> {
+/// The severity, and where the code and the message are.
+struct Header {
     error: bool,
-    code: &'a str,
-    message: &'a str,
+    code: Range<usize>,
+    message: usize,
 }
 
-fn header(text: &str) -> Option<Header<'_>> {
-    let (error, rest) = match text.strip_prefix("error") {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix("warning")?),
+fn header(text: &str) -> Option<Header> {
+    let (error, word) = match text.as_bytes().first()? {
+        b'e' => (true, "error"),
+        b'w' => (false, "warning"),
+        _ => return None,
     };
-    if let Some(message) = rest.strip_prefix(": ") {
+    let (rest, from) = (text.strip_prefix(word)?, word.len());
+    if rest.starts_with(": ") {
         return Some(Header {
             error,
-            code: "",
-            message,
+            code: from..from,
+            message: from + 2,
         });
     }
-    let (code, message) = rest.strip_prefix('[')?.split_once("]: ")?;
-    Some(Header { error, code, message })
+    rest.strip_prefix('[')?;
+    let mut ends = memchr::memchr_iter(b']', text.as_bytes());
+    let end = ends.find(|end| text[*end..].starts_with("]: "))?;
+    Some(Header {
+        error,
+        code: from + 1..end,
+        message: end + 3,
+    })
 }
 
-impl Open {
-    /// Of a warning only its first line, its place and its lint are told: nothing else is kept of it.
-    fn new(header: &Header<'_>, line: &Line<'_>) -> Self {
-        let (message, title) = if header.error {
-            (header.message, line.text)
-        } else {
-            ("", "")
-        };
-        Self {
-            error: header.error,
-            code: header.code.to_owned(),
-            message: message.to_owned(),
-            finding: Finding::new(Kind::Compile, title, line),
-            first: (line.number, line.text.to_owned()),
-            label: None,
-            lint: None,
-            waiting: 0,
-            margin: false,
-        }
+impl Block {
+    /// Begins with a diagnostic's first line.
+    fn begin(&mut self, header: &Header, line: &Line<'_>, told: bool) {
+        line.text.clone_into(&mut self.text);
+        (self.error, self.code, self.message) = (header.error, header.code.clone(), header.message);
+        (self.number, self.last, self.told) = (line.number, line.number, told);
+        (self.place, self.lint, self.waiting, self.margin) = (None, None, 0, false);
+        self.explain.clear();
+        self.label.clear();
+    }
+
+    fn code(&self) -> &str {
+        &self.text[self.code.clone()]
+    }
+
+    fn message(&self) -> &str {
+        &self.text[self.message..]
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        self.place.map(|(line, column)| Place {
+            path: &self.path,
+            line: Some(line),
+            column,
+        })
     }
 
     /// Whether the line belongs to the block.
     fn takes(&mut self, line: &Line<'_>) -> bool {
         let body = line.body();
-        if self.finding.location.is_none() {
+        if self.place.is_none() {
             return self.takes_place(line, body);
         }
         let mine = body.starts_with(['|', '=', '.'])
@@ -127,8 +167,9 @@ impl Open {
 
     /// The line after the message is the place, or the block's margin; a message with a code may take more lines.
     fn takes_place(&mut self, line: &Line<'_>, body: &str) -> bool {
-        if let Some(place) = body.strip_prefix("--> ").and_then(place_at_start) {
-            self.finding.location = Some(place.0);
+        if let Some((place, _)) = body.strip_prefix("--> ").and_then(place) {
+            place.path.clone_into(&mut self.path);
+            self.place = place.line.map(|line| (line, place.column));
             self.keep(line);
             return true;
         }
@@ -152,22 +193,26 @@ impl Open {
             "crate `",
             "expected value",
         ];
-        self.finding.location.is_some()
+        self.place.is_some()
             || self.margin
             || !self.code.is_empty()
-            || UNPLACED.iter().any(|start| self.message.starts_with(start))
+            || UNPLACED.iter().any(|start| self.message().starts_with(start))
     }
 
+    /// Keeps a line that explains an error. Of a warning only its first line, its place and its lint are told.
     fn keep(&mut self, line: &Line<'_>) {
-        if self.error {
-            self.finding.add(line);
+        if self.error && self.told && !line.is_blank() {
+            self.last = line.number;
+            if self.explain.len() < limits::EXPLAIN {
+                self.explain.push(line.quote());
+            }
         }
     }
 
     fn explain(&mut self, line: &Line<'_>, body: &str) {
         self.keep(line);
-        if self.error && self.label.is_none() && body.starts_with('|') {
-            self.label = label(body);
+        if self.error && self.label.is_empty() && body.starts_with('|') {
+            label(body).clone_into(&mut self.label);
         }
         if self.lint.is_none()
             && let Some(lint) = lint(body)
@@ -176,20 +221,48 @@ impl Open {
         }
     }
 
-    /// A name that is missing is the cause of every diagnostic that misses it.
-    fn cause(&self) -> Option<String> {
+    /// A name that is missing is the cause of every diagnostic that misses it. Written over what was there; empty
+    /// when there is none.
+    fn write_cause(&self, cause: &mut String) {
         const RESOLUTION: &[&str] = &[
             "E0432", "E0433", "E0412", "E0425", "E0405", "E0583", "E0463", "E0422", "E0531",
         ];
-        if !RESOLUTION.contains(&self.code.as_str()) {
-            return None;
+        cause.clear();
+        let named = if self.label.contains('`') {
+            &self.label
+        } else {
+            self.message()
+        };
+        if RESOLUTION.contains(&self.code())
+            && let Some(name) = quoted(named)
+        {
+            cause.push_str("missing ");
+            cause.push_str(name);
         }
-        let named = self
-            .label
-            .as_deref()
-            .filter(|label| label.contains('`'))
-            .unwrap_or(&self.message);
-        quoted(named).map(|name| format!("missing {name}"))
+    }
+
+    fn finding(&mut self) -> Finding {
+        let explain = std::mem::take(&mut self.explain);
+        let mut finding = Finding::new(Kind::Compile, &self.text, &self.first());
+        finding.lines.reach(self.last);
+        finding.location = self.place().map(|place| place.location());
+        finding.explain = explain;
+        finding
+    }
+
+    fn warn(&self, report: &mut Report) {
+        let place = self.place();
+        let unnamed = if place.is_some() { "rustc" } else { "general" };
+        let code = Some(self.code()).filter(|code| !code.is_empty());
+        let kind = self.lint.as_deref().or(code).unwrap_or(unnamed);
+        report.warn_at(kind, place, &self.first());
+    }
+
+    fn first(&self) -> Line<'_> {
+        Line {
+            number: self.number,
+            text: &self.text,
+        }
     }
 }
 
@@ -199,10 +272,9 @@ fn numbered(body: &str) -> bool {
 }
 
 /// What stands after the carets.
-fn label(body: &str) -> Option<String> {
-    let (_, after) = body.split_once('^')?;
-    let text = after.trim_start_matches(['^', '-', ' ', '|']);
-    (!text.is_empty()).then(|| text.to_owned())
+fn label(body: &str) -> &str {
+    let (_, after) = body.split_once('^').unwrap_or_default();
+    after.trim_start_matches(['^', '-', ' ', '|'])
 }
 
 /// The lint's name in `= note: `#[`warn(unused_imports)`]` on by default` or clippy's help link.
@@ -220,27 +292,28 @@ fn lint(body: &str) -> Option<&str> {
 
 impl Rustc {
     fn close(&mut self, report: &mut Report) {
-        let Some(open) = self.open.take() else { return };
-        let (number, text) = &open.first;
-        let line = Line {
-            number: *number,
-            text,
-        };
-        if open.error && !open.is_rustc() {
-            report.unclaimed(&line);
+        if !std::mem::take(&mut self.open) {
             return;
         }
-        if open.error {
-            let cause = open.cause();
-            report.fail(open.finding.because(cause));
-            return;
+        if !self.block.error {
+            self.block.warn(report);
+        } else if self.block.is_rustc() {
+            self.fail(report);
+        } else {
+            report.unclaimed(&self.block.first());
         }
-        let location: Option<Location> = open.finding.location;
-        let kind = open
-            .lint
-            .as_deref()
-            .or(Some(open.code.as_str()).filter(|code| !code.is_empty()))
-            .unwrap_or(if location.is_some() { "rustc" } else { "general" });
-        report.warn(kind, location, &line);
+    }
+
+    /// When the list of failures is full, what is neither a copy nor of a known cause is only counted.
+    fn fail(&mut self, report: &mut Report) {
+        self.block.write_cause(&mut self.cause);
+        let cause = Some(self.cause.as_str()).filter(|cause| !cause.is_empty());
+        let counted = !self.block.told && cause.is_none_or(|cause| !report.knows(cause));
+        if counted && let Some(place) = self.block.place() {
+            let title = cut(self.block.text.trim(), limits::TITLE);
+            return report.count_only(title, place, self.block.number);
+        }
+        let finding = self.block.finding().because(cause.map(str::to_owned));
+        report.fail(finding);
     }
 }

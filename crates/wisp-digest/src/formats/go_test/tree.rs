@@ -1,6 +1,6 @@
 //! A top-level test and its subtests, until the next one: only leaves count.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::{Kind, Quote};
 use crate::limits;
@@ -46,9 +46,9 @@ pub(super) struct Tree {
     /// The keys of the races reported since the last failed test.
     races: Vec<String>,
     /// The failed tests reported, by name, for a summary that lists them again.
-    reported: HashMap<String, String>,
-    parents: HashSet<String>,
-    printed: HashMap<String, Vec<Quote>>,
+    reported: BTreeMap<String, String>,
+    parents: BTreeSet<String>,
+    printed: BTreeMap<String, Vec<Quote>>,
     /// The failed test a panic has been reported for.
     panicked: Option<String>,
 }
@@ -91,9 +91,10 @@ impl Tree {
         if line.is_blank() || self.printed.len() > limits::PENDING {
             return;
         }
-        let quotes = self.printed.entry(name.to_owned()).or_default();
-        if quotes.len() < limits::EXPLAIN {
-            quotes.push(line.quote());
+        match self.printed.get_mut(name) {
+            Some(quotes) if quotes.len() < limits::EXPLAIN => quotes.push(line.quote()),
+            Some(_) => {}
+            None => _ = self.printed.insert(name.to_owned(), vec![line.quote()]),
         }
     }
 
