@@ -8,11 +8,12 @@ use tokio_util::sync::CancellationToken;
 use wisp_audit::{AuditLog, Event, Kind};
 use wisp_config::Config;
 use wisp_context::message::{Message, Request, Role};
-use wisp_context::{Author, EntryId, ThreadRecord, Time};
+use wisp_context::{Action, Author, Basis, EntryId, Gauge, ThreadRecord, Time, reserve};
 use wisp_ollama::Think;
+use wisp_output::amount::grouped;
 use wisp_tools::behind::{Answered, NoAnswer, Plain, Recalled, Recollection, State, Wanted};
 
-use crate::model::Model;
+use crate::model::{Model, most};
 use crate::saved::Thread;
 
 /// The record, to be recalled from and noted in. The calls of a reply run one after another, so nobody ever waits.
@@ -88,6 +89,8 @@ pub(crate) struct Aside<'a> {
     pub audit: &'a AuditLog,
     /// The turn.
     pub turn: u64,
+    /// What pressure is measured with.
+    pub gauge: Gauge<'a>,
     /// Cancelled when the turn is stopped.
     pub stop: CancellationToken,
 }
@@ -109,14 +112,15 @@ impl Aside<'_> {
             parts: Vec::new(),
         };
         let bytes = composed.bytes();
-        let mut request = self.model.request(&composed, None, bytes / 3);
+        let estimate = self.weighed(&composed, call)?;
+        let mut request = self.model.request(&composed, None, estimate);
         let room = request.options.num_predict.unwrap_or(u64::MAX);
         request.options.num_predict = Some(room.min(question.most_tokens));
         if self.model.show.can("thinking") == Some(true) {
             request.think = Some(Think::Off);
         }
         let details = json!({
-            "model": self.model.name, "messages": 2, "bytes": bytes, "tools": false,
+            "model": self.model.name, "messages": 2, "bytes": bytes, "tokens": estimate, "tools": false,
             "contextSize": self.model.window.tokens, "purpose": question.purpose,
         });
         self.record(Kind::ModelRequest, details, call)?;
@@ -135,6 +139,32 @@ impl Aside<'_> {
             call,
         )?;
         Ok(reply.content)
+    }
+
+    /// The tokens a question is counted with, recorded as pressure like those of any request. One that may not fit is
+    /// not asked: nothing of it can be left out.
+    fn weighed(&self, composed: &Request, call: &str) -> Result<u64, NoAnswer> {
+        let (window, gauge) = (self.model.window.tokens, &self.gauge);
+        let likely = gauge.estimator.tokens(composed.bytes());
+        let tokens = if self.model.cuts_silently() {
+            likely.max(most::in_request(composed, "", None))
+        } else {
+            likely
+        };
+        let fits = tokens + reserve(window) <= window;
+        let details = json!({
+            "phase": "aside", "estimate": tokens, "basis": Basis::Bytes, "window": window,
+            "budget": gauge.target.budget(window), "headroom": 0, "fits": fits,
+            "action": if fits { Action::Send } else { Action::Refuse },
+        });
+        self.record(Kind::ContextPressure, details, call)?;
+        if fits {
+            Ok(tokens)
+        } else {
+            let (tokens, window) = (grouped(tokens), grouped(window));
+            let why = format!("about {tokens} tokens do not fit the model's window of {window}");
+            Err(NoAnswer::Failed(why))
+        }
     }
 
     fn record(&self, kind: Kind, details: Value, call: &str) -> Result<(), NoAnswer> {

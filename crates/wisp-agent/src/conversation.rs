@@ -146,6 +146,11 @@ impl Conversation {
 
     /// Goes on with another model. The record stays; what is known of requests starts anew.
     pub fn set_model(&mut self, model: Model) {
+        if model.window.tokens > self.model.window.tokens
+            && let Ok(whole) = self.whole_record().map(std::borrow::Cow::into_owned)
+        {
+            self.record.list_again(&whole);
+        }
         self.registry.services().budget.set_window(model.window.tokens);
         self.ratios.keep(&self.model.name, &self.estimator);
         self.estimator = self.ratios.estimator(&model.name);

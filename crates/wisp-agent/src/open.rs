@@ -407,6 +407,9 @@ fn record_start(
         details["resume"] = resumed.name.as_str().into();
         let from: Vec<&str> = conversation.record.sessions().collect();
         details["carriedFrom"] = from.into();
+        if resumed.normalised > 0 {
+            details["normalised"] = resumed.normalised.into();
+        }
     }
     if let Some(swept) = outputs {
         details["outputSweep"] = swept;

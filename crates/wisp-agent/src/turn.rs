@@ -52,6 +52,8 @@ struct Progress {
     condensed: bool,
     /// The estimator as it was before a refusal without figures was guessed to be just over the window.
     before_guess: Option<Estimator>,
+    /// Whether the reply just read was shifted.
+    shifted: bool,
     /// The last whole request of this turn and its count, while nothing left it since.
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }
@@ -154,7 +156,12 @@ impl Conversation {
             .done
             .as_ref()
             .is_some_and(|d| d.reason == DoneReason::Length);
-        let stamp = self.response(reply, step, progress.number, How::Whole)?;
+        let how = if std::mem::take(&mut progress.shifted) {
+            How::Shifted
+        } else {
+            How::Whole
+        };
+        let stamp = self.response(reply, step, progress.number, how)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         self.record.record_reply(reply.content.as_str(), false, stamp);

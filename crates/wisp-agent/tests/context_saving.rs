@@ -298,3 +298,54 @@ async fn the_context_can_be_looked_at_between_turns_and_while_one_runs() {
     assert!(!views[1].text.contains("sleep 0.3"));
     talk.leave().await;
 }
+
+/// A file from before an output's excerpt was stored: it is decided at the first resume, recorded, and kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_file_is_normalised_once_and_that_is_recorded() {
+    let (server, home) = (server(), tempfile::tempdir().unwrap());
+    let mut talk = Talk::open(home.path(), &server, 8192, save_as("work"))
+        .await
+        .unwrap();
+    talk.say("run: seq 1 50").await;
+    talk.leave().await;
+    for name in ["work.store", "work.json"] {
+        let path = file(home.path(), name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\"shown\":"), "{name}");
+        std::fs::write(&path, text.replace("\"shown\":", "\"content\":")).unwrap();
+    }
+    let mut sent = Vec::new();
+    for _ in 0..2 {
+        let mut talk = Talk::open(home.path(), &server, 8192, resume("work"))
+            .await
+            .unwrap();
+        talk.say("go on").await;
+        talk.leave().await;
+        let (messages, _) = chats(&server).pop().unwrap();
+        sent.push(messages[..4].to_vec());
+    }
+    assert_eq!(sent[0], sent[1]);
+    let mut starts: Vec<_> = audited(home.path(), "session.start");
+    starts.sort_by_key(|event| event["time"].as_str().unwrap().to_owned());
+    let normalised: Vec<_> = starts
+        .iter()
+        .map(|e| e["details"]["normalised"].clone())
+        .collect();
+    assert_eq!(
+        normalised,
+        [serde_json::Value::Null, 1.into(), serde_json::Value::Null]
+    );
+}
+
+/// The events of a kind, of every session.
+fn audited(home: &Path, kind: &str) -> Vec<serde_json::Value> {
+    let files = std::fs::read_dir(home.join("wisp/audit")).unwrap().flatten();
+    let files = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+    let text: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let events = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    events.filter(|event| event["kind"] == kind).collect()
+}

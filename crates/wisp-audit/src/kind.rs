@@ -40,7 +40,7 @@ kinds! {
     // --- conversation and model
     SessionStart = "session.start", "A conversation, a server or a one-shot run begins.",
         ["entryPoint", "directory", "home", "systemPromptExtension", "instructions", "tools", "model", "unsafe",
-         "autoApprove", "resume", "carriedFrom", "parent", "reason", "outputSweep", "auditSweep", "threadSweep"];
+         "autoApprove", "resume", "carriedFrom", "parent", "reason", "normalised", "outputSweep", "auditSweep", "threadSweep"];
     SessionEnd = "session.end", "A conversation ends.", ["reason", "turns", "seconds"];
     AuditRecovered = "audit.recovered",
         "The file did not end as it was left: what stood after the last whole event, and what the end should have been.",
@@ -65,7 +65,7 @@ kinds! {
         ["model", "trigger", "outcome", "checks", "recorded", "kept", "removed", "unchecked", "seconds"];
     Prompt = "prompt", "The person or caller says something.", ["text", "schema", "attachments"];
     Response = "response", "The model has answered.",
-        ["text", "condensed", "interrupted", "finish", "seconds", "usage", "step", "recovered"];
+        ["text", "condensed", "interrupted", "finish", "seconds", "usage", "step", "recovered", "shifted"];
     TurnInterrupted = "turn.interrupted", "A turn was stopped before its answer was whole.",
         ["reason", "bytes", "calls", "seconds"];
     Error = "error", "Something failed.", ["message", "context", "hint"];

@@ -198,6 +198,30 @@ impl Earlier {
         }
     }
 
+    /// Lets go of the lines that no block of at most `room` bytes lists, whatever else leaves: those that newer ones of
+    /// the same weight leave no room for. Their entries stay in the record.
+    pub(crate) fn keep_for(&mut self, room: usize) {
+        for lines in &mut self.by_weight[Weight::Order.index()..] {
+            let (mut bytes, mut said) = (0, HashSet::new());
+            let newest = lines.drain(..).rev();
+            let mut kept: Vec<Line> = newest
+                .filter(|line| said.insert(line.text.clone()))
+                .take_while(|line| {
+                    bytes += line.text.len();
+                    bytes <= room
+                })
+                .collect();
+            kept.reverse();
+            *lines = kept;
+        }
+    }
+
+    /// How many lines are held.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.by_weight.iter().map(Vec::len).sum()
+    }
+
     /// The block for these lines and those of turns about to leave, oldest first. Never over its room, whatever the
     /// lines. Empty when nothing left.
     pub(crate) fn block(&self, newer: &[Line], frame: Frame) -> Text {

@@ -131,6 +131,9 @@ pub struct Output {
     /// The reference it is sent as, once it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+    /// `shown` was made just now, by the loading that is under way.
+    #[serde(skip)]
+    pub(crate) just_normalised: bool,
 }
 
 impl Output {
@@ -164,6 +167,7 @@ impl From<Arrival> for Output {
             reads_only: arrival.reads_only,
             normalised: false,
             reference: None,
+            just_normalised: false,
         }
     }
 }
@@ -192,7 +196,8 @@ struct SavedOutput {
 
 impl From<SavedOutput> for Output {
     fn from(saved: SavedOutput) -> Self {
-        let normalised = saved.normalised || saved.shown.is_none();
+        let just_normalised = saved.shown.is_none();
+        let normalised = saved.normalised || just_normalised;
         let content = saved.content.unwrap_or_default();
         let shown = saved
             .shown
@@ -211,6 +216,7 @@ impl From<SavedOutput> for Output {
             reads_only: saved.reads_only,
             normalised,
             reference: saved.reference,
+            just_normalised,
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Condensing, driven by a server that counts tokens in its own way.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests; how many cases is said in the environment"
+)]
 
 mod common;
 
@@ -23,11 +27,15 @@ fn turns(window: u64) -> impl Strategy<Value = Vec<Sizes>> {
     prop::collection::vec(turn, 1..24)
 }
 
+/// Sixteen cases, or as many as `PROPTEST_CASES` says.
 fn cases() -> ProptestConfig {
-    ProptestConfig {
-        cases: 16,
+    let usual = ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::default()
+    };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => usual,
+        None => ProptestConfig { cases: 16, ..usual },
     }
 }
 

@@ -19,6 +19,8 @@ use crate::protocol::NoteLevel;
 pub enum How {
     /// Whole.
     Whole,
+    /// Whole, and the model forgot the beginning of the prompt while it wrote: the counts exceed the window.
+    Shifted,
     /// Whole, its calls written as text and recovered from it.
     Recovered,
     /// Not whole.
@@ -138,6 +140,7 @@ impl Conversation {
             grouped(window)
         );
         if reply.tool_calls.is_empty() {
+            progress.shifted = true;
             self.events.note(NoteLevel::Warning, text);
             return Ok(false);
         }
@@ -249,6 +252,7 @@ impl Conversation {
         }
         match how {
             How::Whole => {}
+            How::Shifted => details["shifted"] = true.into(),
             How::Recovered => details["recovered"] = true.into(),
             How::Interrupted => details["interrupted"] = true.into(),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
-use wisp_context::{Arrival, HeldBack, NewCall, Rules, Status};
+use wisp_context::{Arrival, Gauge, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
 use wisp_output::amount::size;
 use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send};
@@ -106,6 +106,11 @@ impl Conversation {
                     model: &self.model,
                     audit: &self.audit,
                     turn: progress.number,
+                    gauge: Gauge {
+                        estimator: &self.estimator,
+                        window: Some(self.model.window.tokens),
+                        target: self.target,
+                    },
                     stop: turn.stop.clone(),
                 },
                 Situation {

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::blocks::Place;
-use crate::earlier::{self, Line};
+use crate::earlier::{self, Earlier, Line};
 use crate::entry::{Dropped, EntryId};
 use crate::record::{INSTRUCTIONS, ThreadRecord};
 use crate::reference::Referenced;
@@ -51,6 +51,7 @@ impl ThreadRecord {
             let lines = self.lines_of(*number);
             self.earlier.extend(lines);
         }
+        self.earlier.keep_for(earlier::room(Some(plan.window)));
         if plan.kept_from.index() > from {
             for entry in self.entries.range_mut(from..plan.kept_from.index()) {
                 entry.dropped = Some(Dropped {
@@ -76,6 +77,15 @@ impl ThreadRecord {
         let mut lines = earlier::of_turn(self.entries_of(number));
         lines.extend(notes.map(|note| Line::note(note, prompt)));
         lines
+    }
+
+    /// Takes the lines of the turns that left from `whole`, which is this record with all of it in memory. To be done
+    /// before a larger window is gone on with: what is held was enough for the block of the smaller one.
+    pub fn list_again(&mut self, whole: &Self) {
+        self.earlier = Earlier::default();
+        for number in 1..=self.earlier_through() {
+            self.earlier.extend(whole.lines_of(number));
+        }
     }
 
     /// The last turn whose lines are in the earlier block, 0 when none is.

@@ -123,3 +123,63 @@ fn the_room_is_a_tenth_of_the_window() {
     assert_eq!(room(Some(2048)), 1024);
     assert_eq!(room(None), 4096);
 }
+
+/// What the person said in a turn: some of it again and again, some of it orders, statements and questions.
+fn said(turn: u32) -> Vec<Line> {
+    match turn % 5 {
+        0 => prompt(turn, "go on"),
+        1 => prompt(turn, &format!("Do not touch part {turn}.")),
+        2 => prompt(turn, &format!("The lamp of watch {turn} is red.")),
+        _ => prompt(turn, &format!("and how about watch {turn}?")),
+    }
+}
+
+#[test]
+fn what_is_let_go_of_would_not_have_been_listed() {
+    let room = 3276;
+    let (mut held, mut all) = (Earlier::default(), Earlier::default());
+    let mut most = 0;
+    for turn in 1..=3000 {
+        held.extend(said(turn));
+        all.extend(said(turn));
+        held.keep_for(room);
+        if turn % 500 == 7 {
+            let newer = said(turn + 1);
+            for room in [SQUEEZED_BYTES, room] {
+                let frame = frame(room, turn + 1);
+                assert_eq!(held.block(&newer, frame), all.block(&newer, frame), "{turn}");
+            }
+        }
+        most = most.max(held.len());
+    }
+    assert!(most <= 400 && all.len() == 3000, "{most} lines held");
+}
+
+/// What was enough for a small window is not for a larger one: it is listed again from the whole record.
+#[test]
+fn a_larger_window_lists_what_a_smaller_one_had_no_room_for() {
+    use crate::{Estimator, Gauge, Outcome, Phase, Reason, Stamp, Target, ThreadRecord};
+    let mut record = ThreadRecord::new("You are wisp.", Stamp::default());
+    let estimator = Estimator::default();
+    let gauge = Gauge {
+        estimator: &estimator,
+        window: Some(2048),
+        target: Target {
+            target: 0.1,
+            ..Target::default()
+        },
+    };
+    for number in 0..300 {
+        record.begin_turn(format!("The lamp of watch {number} is red."), Stamp::default());
+        record.record_reply("so it is. ".repeat(100), false, Stamp::default());
+        record.end_turn(Outcome::Completed);
+        let plan = record.plan(&gauge, Phase::Idle, Reason::Asked).unwrap();
+        record.condense(plan, "event").unwrap();
+    }
+    let frame = frame(room(Some(131_072)), 299);
+    let listed = |record: &ThreadRecord| record.earlier.block(&[], frame).matches("is red").count();
+    assert!((10..60).contains(&listed(&record)), "{}", listed(&record));
+    let whole = record.clone();
+    record.list_again(&whole);
+    assert_eq!(listed(&record), 299);
+}

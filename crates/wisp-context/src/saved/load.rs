@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::entry::{Entry, Kind};
+use crate::entry::{Content, Entry};
 use crate::record::ThreadRecord;
 
 use super::rebuild::{Parts, rebuild};
@@ -104,14 +104,11 @@ pub fn load_with_past(transcript: &[u8], store: &[u8], past: &[u8]) -> Result<Lo
     }
     with_past(&mut read, past, &mut losses);
     let parts = merge(read, copy.ok());
-    let record = rebuild(parts, &mut losses)
+    let mut record = rebuild(parts, &mut losses)
         .ok_or_else(|| LoadError::Damaged("its instructions are lost".to_owned()))?;
-    let normalised = record
-        .entries
-        .here()
-        .iter()
-        .filter(|entry| is_normalised(entry))
-        .count();
+    let all = record.entries.len();
+    let entries = record.entries.range_mut(0..all).iter_mut();
+    let normalised = entries.filter_map(just_normalised).count();
     Ok(Loaded {
         record,
         losses,
@@ -127,8 +124,12 @@ fn check(version: u64) -> Result<(), LoadError> {
     }
 }
 
-fn is_normalised(entry: &Entry) -> bool {
-    entry.kind() == Kind::Output && entry.output().is_some_and(|output| output.normalised)
+/// Something once for an output whose excerpt was decided in this loading.
+fn just_normalised(entry: &mut Entry) -> Option<()> {
+    match &mut entry.content {
+        Content::Output(output) => std::mem::take(&mut output.just_normalised).then_some(()),
+        _ => None,
+    }
 }
 
 /// Why a transcript could not be read.

@@ -204,6 +204,7 @@ fn a_file_from_before_admission_is_normalised_once() {
     assert!(shown.len() <= 4096 && shown.contains("held back"));
     let again = loaded.record.save();
     let again = load(&again.transcript, &again.store).unwrap();
+    assert_eq!(again.normalised, 0, "it was decided before");
     assert_eq!(
         again
             .record
