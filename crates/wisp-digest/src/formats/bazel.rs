@@ -1,12 +1,14 @@
 //! Bazel: actions and tests that failed.
 //!
 //! Written from Bazel 7's documentation, not seen from a real run. An action's `ERROR: … failed: (Exit 1)` reports
-//! what the compiler prints after it.
+//! what the compiler prints after it, and a test's `FAIL:` and its row report what its output states, where the log
+//! has that.
 
-use crate::digest::Kind;
+use crate::digest::{Failure, Kind, Span};
+use crate::limits;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, list};
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
@@ -19,6 +21,9 @@ pub(crate) const FORMAT: Format = Format {
         "Target //",
         "INFO: ",
         "FAIL: //",
+        "TIMEOUT: //",
+        " Test output for //",
+        "================================================================================",
         "FAILED in ",
         "TIMEOUT in ",
         "Build did NOT complete",
@@ -28,11 +33,27 @@ pub(crate) const FORMAT: Format = Format {
         "NO STATUS",
         "Use --",
     ],
-    reader: || Box::new(Bazel),
+    reader: || Box::<Bazel>::default(),
 };
 
+#[derive(Debug, Default)]
+struct Bazel {
+    /// Tests said to have failed, until their row or the end: by then what they printed has been read.
+    failed: Vec<Failed>,
+    /// The lines of each test's output.
+    outputs: Vec<(String, Span)>,
+    /// Whether the last of them goes on.
+    printing: bool,
+}
+
+/// `FAIL: //src:tide_test (see …)`.
 #[derive(Debug)]
-struct Bazel;
+struct Failed {
+    name: String,
+    how: &'static str,
+    line: u64,
+    text: String,
+}
 
 impl Reader for Bazel {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -49,17 +70,23 @@ impl Reader for Bazel {
             report.succeeded(line);
             return Step::Take;
         }
-        if let Some(rest) = text.strip_prefix("FAIL: //") {
-            let target = rest.split(' ').next().unwrap_or(rest);
-            test(&format!("//{target}"), "failed", line, report);
+        if let Some((rest, how)) = [("FAIL: ", "failed"), ("TIMEOUT: ", "timed out")]
+            .iter()
+            .find_map(|(mark, how)| Some((text.strip_prefix(mark)?, *how)))
+            .filter(|(rest, _)| rest.starts_with("//"))
+        {
+            self.announce(rest.split(' ').next().unwrap_or(rest), how, line, report);
             return Step::Take;
+        }
+        if text.starts_with("==========") {
+            return self.output(line);
         }
         if text.starts_with("Target //") && text.ends_with(" failed to build") {
             report.cascade(line);
             return Step::Take;
         }
         if text.starts_with("//") {
-            return target(line, report);
+            return self.target(line, report);
         }
         if text.starts_with("Use --verbose_failures") || text.starts_with("Use --sandbox_debug") {
             return Step::Take;
@@ -69,6 +96,10 @@ impl Reader for Bazel {
         } else {
             Step::Pass
         }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.settle(None, report);
     }
 }
 
@@ -99,31 +130,7 @@ fn error(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
     Step::Take
 }
 
-/// `//src:error_test      FAILED in 0.1s`.
-fn target(line: &Line<'_>, report: &mut Report) -> Step {
-    let (name, rest) = line.text.split_once(' ').unwrap_or((line.text, ""));
-    let verdict = rest.trim_start().trim_start_matches("(cached) ");
-    for (word, count) in [
-        ("PASSED", "passed"),
-        ("FAILED TO BUILD", "not built"),
-        ("FAILED", "failed"),
-        ("TIMEOUT", "timed out"),
-        ("NO STATUS", "no status"),
-    ] {
-        if verdict.starts_with(word) {
-            report.tally("bazel tests", &[(count, 1)], line);
-            match count {
-                "failed" | "timed out" => test(name, count, line, report),
-                "not built" => report.cascade(line),
-                _ => {}
-            }
-            return Step::Take;
-        }
-    }
-    Step::Pass
-}
-
-/// A test is named when it fails and again at the end; its own output may have stated the failure.
+/// A test is named when it fails and again at the end.
 fn test(name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
     let key = format!("bazel {name}");
     if !report.repeat(&key, line.number) {
@@ -134,4 +141,117 @@ fn test(name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
                 .known_as(key),
         );
     }
+}
+
+impl Bazel {
+    /// Keeps in mind that a test failed: what it printed comes after the line that says so.
+    fn announce(&mut self, name: &str, how: &'static str, line: &Line<'_>, report: &mut Report) {
+        report.failed(line);
+        if self.failed.len() >= limits::PENDING {
+            return test(name, how, line, report);
+        }
+        self.failed.push(Failed {
+            name: name.to_owned(),
+            how,
+            line: line.number,
+            text: line.quote().text,
+        });
+    }
+
+    /// `==================== Test output for //src:tide_test:` and the rule that ends it.
+    fn output(&mut self, line: &Line<'_>) -> Step {
+        let printed = line
+            .text
+            .trim_start_matches('=')
+            .strip_prefix(" Test output for ");
+        if let Some(name) = printed {
+            self.printing = self.outputs.len() < limits::PENDING;
+            if self.printing {
+                let rest = Span {
+                    first: line.number,
+                    last: u64::MAX,
+                };
+                self.outputs.push((name.trim_end_matches(':').to_owned(), rest));
+            }
+            return Step::Take;
+        }
+        if !self.printing || line.text.bytes().any(|byte| byte != b'=') {
+            return Step::Pass;
+        }
+        self.printing = false;
+        if let Some((_, lines)) = self.outputs.last_mut() {
+            lines.last = line.number;
+        }
+        Step::Take
+    }
+
+    /// The failure that a test's own output states.
+    fn stated<'a>(&self, name: &str, report: &'a mut Report) -> Option<&'a mut Failure> {
+        let mine = |line: u64| {
+            let mut outputs = self.outputs.iter().filter(|(test, _)| test == name);
+            outputs.any(|(_, lines)| lines.holds(line))
+        };
+        report
+            .failures
+            .iter_mut()
+            .find(|failure| mine(failure.lines.first))
+    }
+
+    /// Reports the failed tests of this name, or all of them.
+    fn settle(&mut self, name: Option<&str>, report: &mut Report) {
+        let (now, later) = std::mem::take(&mut self.failed)
+            .into_iter()
+            .partition(|failed| name.is_none_or(|name| failed.name == name));
+        self.failed = later;
+        let now: Vec<Failed> = now;
+        for failed in now {
+            if let Some(failure) = self.stated(&failed.name, report) {
+                follow(failure, failed.line);
+                continue;
+            }
+            let line = Line {
+                number: failed.line,
+                text: &failed.text,
+            };
+            test(&failed.name, failed.how, &line, report);
+        }
+    }
+
+    /// `//src:error_test      FAILED in 0.1s`.
+    fn target(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let (name, rest) = line.text.split_once(' ').unwrap_or((line.text, ""));
+        let verdict = rest.trim_start().trim_start_matches("(cached) ");
+        for (word, count) in [
+            ("PASSED", "passed"),
+            ("FAILED TO BUILD", "not built"),
+            ("FAILED", "failed"),
+            ("TIMEOUT", "timed out"),
+            ("NO STATUS", "no status"),
+        ] {
+            if verdict.starts_with(word) {
+                report.tally("bazel tests", &[(count, 1)], line);
+                match count {
+                    "failed" | "timed out" => self.row(name, count, line, report),
+                    "not built" => report.cascade(line),
+                    _ => {}
+                }
+                return Step::Take;
+            }
+        }
+        Step::Pass
+    }
+
+    fn row(&mut self, name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
+        self.settle(Some(name), report);
+        match self.stated(name, report) {
+            Some(failure) => follow(failure, line.number),
+            None => test(name, how, line, report),
+        }
+    }
+}
+
+/// A line that reports a failure known by its place.
+fn follow(failure: &mut Failure, line: u64) {
+    failure.cascade += 1;
+    list(&mut failure.cascade_lines, line);
 }
