@@ -24,6 +24,9 @@ pub(crate) const FORMAT: Format = Format {
         "  on ",
         "  with ",
         "Terraform will perform",
+        " encountered an error while ",
+        "failed running terraform ",
+        "Terraform exited with code ",
     ],
     reader: || Box::<Terraform>::default(),
 };
@@ -49,6 +52,12 @@ struct Bare {
 
 impl Reader for Terraform {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if reports(line.text) {
+            self.close(report);
+            report.failed(line);
+            report.announce(line);
+            return Step::Take;
+        }
         if let Some(step) = self.bare(line, report) {
             return step;
         }
@@ -187,6 +196,19 @@ impl Bare {
             report.warn("terraform", self.finding.location, &header);
         }
     }
+}
+
+/// `Planning failed. Terraform encountered an error while generating this plan.`, which stands before the error it
+/// speaks of, and what HCP Terraform and the action that wraps the command say after it.
+fn reports(text: &str) -> bool {
+    let planning = text.starts_with("Planning failed. ") && text.contains(" encountered an error while ");
+    let wrapped = ["Error: ", "##[error]"]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))
+        .unwrap_or(text);
+    planning
+        || text.starts_with("Operation failed: failed running terraform ")
+        || wrapped.starts_with("Terraform exited with code ")
 }
 
 /// `on main.tf line 4, in resource "x" "y":`.
