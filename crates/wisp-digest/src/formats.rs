@@ -55,6 +55,7 @@ mod playwright;
 mod pycheck;
 mod tap;
 mod terraform;
+mod test_more;
 mod unified_diff;
 mod unittest;
 use crate::reader::Format;

@@ -4,7 +4,9 @@
 //! A parent fails because a child did; what is marked TODO has not failed.
 
 use super::jest::own_frame;
+use super::test_more;
 use crate::digest::{Kind, Location};
+use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -24,6 +26,9 @@ pub(crate) const FORMAT: Format = Format {
         " subtests",
         "(Wstat: ",
         "  Failed test",
+        "# Looks like you",
+        "  Parse errors: ",
+        "Files=",
         "Result: ",
     ],
     reader: || Box::<Tap>::default(),
@@ -35,6 +40,10 @@ struct Tap {
     open: Option<Open>,
     /// The indentation of the last failed point, while its parents are outstanding.
     failed_at: Option<usize>,
+    /// The names and keys of failed tests that comments of the current file told and no point has yet.
+    told: Vec<(String, String)>,
+    /// Whether something failed in the current file.
+    bad: bool,
 }
 
 /// What has been read of a failed point's message.
@@ -46,6 +55,9 @@ enum Message {
     Said,
 }
 
+/// A title takes so many comments: a heading and two sides.
+const SIDES: u8 = 3;
+
 #[derive(Debug)]
 struct Open {
     finding: Finding,
@@ -53,6 +65,10 @@ struct Open {
     yaml: bool,
     message: Message,
     block: bool,
+    /// How many comments about its two sides the title has taken; none before its place is known.
+    sides: Option<u8>,
+    /// Whether a comment opened it: those after it are its own lines.
+    told: bool,
 }
 
 impl Reader for Tap {
@@ -83,8 +99,13 @@ impl Reader for Tap {
             report.fail(Finding::new(Kind::Test, body, line));
             return Step::Take;
         }
+        if let Some(step) = self.perl(body, line, report) {
+            return step;
+        }
         if let Some(step) = prove(body, line, report) {
             self.close(report);
+            self.told.clear();
+            self.bad = false;
             return step;
         }
         self.others(body, line, report)
@@ -99,6 +120,7 @@ impl Reader for Tap {
 fn prove(body: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
     let failed = body.starts_with("Dubious, test returned ")
         || (body.starts_with("Failed ") && body.ends_with(" subtests"))
+        || body.starts_with("Parse errors: ")
         || body == "Result: FAIL";
     if failed {
         report.failed(line);
@@ -107,6 +129,12 @@ fn prove(body: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
     }
     if body == "Result: PASS" {
         report.succeeded(line);
+        return Some(Step::Take);
+    }
+    if let Some((files, rest)) = body.strip_prefix("Files=").and_then(leading_number)
+        && let Some((tests, _)) = rest.strip_prefix(", Tests=").and_then(leading_number)
+    {
+        report.tally("prove", &[("files", files), ("tests", tests)], line);
         return Some(Step::Take);
     }
     (body.contains(" (Wstat: ") || body.starts_with("Failed test:") || body.starts_with("Failed tests:"))
@@ -123,29 +151,76 @@ impl Tap {
             report.tally("tap", &[("todo", 1)], line);
             return;
         }
-        if self.failed_at.is_some_and(|below| below > indent) {
-            self.failed_at = Some(indent).filter(|indent| *indent > 0);
-            report.cascade(line);
+        if self.is_parent(line, report) {
             return;
         }
         self.failed_at = Some(indent);
+        self.bad = true;
         report.failed(line);
         report.tally("tap", &[("not ok", 1)], line);
-        let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
-            .of(name)
-            .known_as(format!("tap {}", line.number));
-        self.open = Some(Open {
-            finding,
-            indent,
-            yaml: false,
-            message: Message::Missing,
-            block: false,
-        });
+        if let Some(at) = self.told.iter().position(|(told, _)| told == name) {
+            let (_, key) = self.told.swap_remove(at);
+            report.repeat(&key, line.number);
+            return;
+        }
+        self.open = Some(Open::new(name, line));
+    }
+
+    /// Whether what failed here is the parent of what failed before it.
+    fn is_parent(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let indent = line.indent();
+        let parent = self.failed_at.is_some_and(|below| below > indent);
+        if parent {
+            self.failed_at = Some(indent).filter(|indent| *indent > 0);
+            report.cascade(line);
+        }
+        parent
+    }
+
+    /// Comments of `Test::More` that state a failure, or report one.
+    fn perl(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        if let Some(name) = test_more::failed_test(body) {
+            if self.open.as_ref().is_some_and(|open| open.wants(name)) {
+                return None;
+            }
+            self.close(report);
+            return Some(self.diagnosed(name, line, report));
+        }
+        let looks = body.strip_prefix("# Looks like you")?;
+        self.close(report);
+        report.failed(line);
+        if looks.starts_with("r test exited with ") {
+            test_more::died(line, report);
+        } else if looks.starts_with(" planned ") && !self.bad {
+            report.fail(Finding::new(Kind::Test, body.trim_start_matches("# "), line));
+        } else {
+            report.cascade(line);
+        }
+        Some(Step::Take)
+    }
+
+    /// A failed test of which the point has not been seen.
+    fn diagnosed(&mut self, name: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if self.is_parent(line, report) {
+            return Step::Take;
+        }
+        self.failed_at = Some(line.indent());
+        self.bad = true;
+        report.failed(line);
+        let mut open = Open::new(name, line);
+        open.told = true;
+        open.line(line.body(), line);
+        if self.told.len() < limits::PENDING {
+            let key = open.finding.copy.clone().unwrap_or_default();
+            self.told.push((name.to_owned(), key));
+        }
+        self.open = Some(open);
+        Step::Hold
     }
 
     /// Diagnostics under a failed point, and the plan and comments around.
     fn others(&mut self, body: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        if !self.on {
+        if !self.on && self.open.is_none() {
             return Step::Pass;
         }
         if let Some(open) = &mut self.open {
@@ -153,6 +228,9 @@ impl Tap {
                 return Step::Lean;
             }
             self.close(report);
+            if !self.on {
+                return Step::Pass;
+            }
         }
         let around = body.starts_with('#')
             || body.starts_with("1..")
@@ -176,6 +254,28 @@ fn is_point(body: &str) -> bool {
 }
 
 impl Open {
+    fn new(name: &str, line: &Line<'_>) -> Self {
+        let title = if name.is_empty() { "a test" } else { name };
+        let finding = Finding::new(Kind::Test, &format!("{title} failed"), line)
+            .of(name)
+            .known_as(format!("tap {}", line.number));
+        Self {
+            finding,
+            indent: line.indent(),
+            yaml: false,
+            message: Message::Missing,
+            block: false,
+            sides: None,
+            told: false,
+        }
+    }
+
+    /// Whether a comment about a test of this name is about this point.
+    fn wants(&self, name: &str) -> bool {
+        let same = self.finding.subject.as_deref() == Some(name);
+        same && self.finding.location.is_none() && self.message == Message::Missing
+    }
+
     /// A line of the YAML block or a comment. False when it is neither.
     fn line(&mut self, body: &str, line: &Line<'_>) -> bool {
         if body == "---" && line.indent() > self.indent {
@@ -187,9 +287,13 @@ impl Open {
             return true;
         }
         if !self.yaml && !body.starts_with('#') {
-            return self.plain(body, line);
+            return !self.told && self.plain(body, line);
         }
-        self.finding.quote(line);
+        if self.told {
+            self.finding.add(line);
+        } else {
+            self.finding.quote(line);
+        }
         for key in ["location: ", "at: ", "file: "] {
             let place = body
                 .strip_prefix(key)
@@ -198,15 +302,11 @@ impl Open {
                 self.finding.location = Some(location);
             }
         }
-        if let Some((path, row)) = body
-            .strip_prefix("#   at ")
-            .and_then(|rest| rest.trim_end_matches('.').rsplit_once(" line "))
-        {
-            self.finding.location = Some(Location {
-                path: path.to_owned(),
-                line: row.parse().ok(),
-                column: None,
-            });
+        if let Some(location) = test_more::place(body).filter(|_| self.sides.is_none()) {
+            self.finding.location = Some(location);
+            self.sides = Some(0);
+        } else {
+            self.side(body);
         }
         if let Some((path, row)) = body
             .split_once("in test file ")
@@ -238,6 +338,29 @@ impl Open {
         }
         self.finding.quote(line);
         true
+    }
+
+    /// `#          got: '3'` and `#     expected: '4'`, under the place.
+    fn side(&mut self, body: &str) {
+        let Some(taken) = self.sides.filter(|taken| *taken < SIDES) else {
+            return;
+        };
+        let Some(side) = body
+            .strip_prefix('#')
+            .map(str::trim)
+            .filter(|side| !side.is_empty())
+        else {
+            return;
+        };
+        self.sides = Some(taken + 1);
+        let title = match taken {
+            0 => {
+                let name = self.finding.title.trim_end_matches(" failed");
+                format!("{name}: {side}")
+            }
+            _ => format!("{} {side}", self.finding.title),
+        };
+        self.finding.retitle(&title);
     }
 
     /// The message: after its key, or on the line after `error: |-`.
