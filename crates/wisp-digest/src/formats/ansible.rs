@@ -1,7 +1,7 @@
 //! Ansible: `fatal: [host]: FAILED! => …` under its task, and the recap.
 //!
-//! Written from real runs of ansible-core 2.21. A failure that is ignored is followed by `...ignoring` and counts
-//! as none.
+//! Written from real runs of ansible-core 2.19 and 2.21. A failure that is ignored is followed by `...ignoring` and
+//! counts as none.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, number_after, place_at_start};
@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         "unreachable=",
         "RUNNING HANDLER [",
         "[ERROR]: ",
+        "ERROR! ",
         "[WARNING]: ",
     ],
     reader: || Box::<Ansible>::default(),
@@ -35,6 +36,8 @@ struct Ansible {
     open: Option<Finding>,
     /// In the account of an error that a `fatal:` line will state.
     account: bool,
+    /// That error, as long as no such line has come.
+    told: Option<Finding>,
     /// Where the task stands that failed last.
     origin: Option<Location>,
 }
@@ -51,11 +54,18 @@ impl Reader for Ansible {
         }
         if let Some(host) = host(text) {
             self.account = false;
+            self.told = None;
             self.open = Some(self.failure(host, line));
             return Step::Hold;
         }
-        if text.starts_with("[ERROR]: ") {
+        if let Some(said) = text
+            .strip_prefix("[ERROR]: ")
+            .or_else(|| text.strip_prefix("ERROR! "))
+        {
+            self.untold(report);
             self.account = true;
+            // What a task says may yet be ignored.
+            self.told = (!said.starts_with("Task failed: ")).then(|| Finding::new(Kind::Tool, said, line));
             return Step::Hold;
         }
         let mark = ["TASK [", "RUNNING HANDLER [", "PLAY ["]
@@ -68,6 +78,7 @@ impl Reader for Ansible {
                 .unwrap_or("")
                 .clone_into(&mut self.task);
             self.account = false;
+            self.untold(report);
             self.origin = None;
             return Step::Take;
         }
@@ -77,7 +88,12 @@ impl Reader for Ansible {
         }
         if self.account {
             if let Some(place) = text.strip_prefix("Origin: ").and_then(place_at_start) {
+                if let Some(told) = &mut self.told {
+                    told.location = Some(place.0.clone());
+                }
                 self.origin = Some(place.0);
+            } else if let Some(told) = &mut self.told {
+                told.quote(line);
             }
             return Step::Hold;
         }
@@ -86,6 +102,7 @@ impl Reader for Ansible {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        self.untold(report);
     }
 }
 
@@ -106,6 +123,17 @@ impl Ansible {
             .because(Some(format!("ansible {}: {said}", self.task)));
         finding.location = self.origin.take();
         finding
+    }
+
+    /// An error that no host's line has stated is one of the playbook itself.
+    fn untold(&mut self, report: &mut Report) {
+        if let Some(finding) = self.told.take() {
+            report.failed(&Line {
+                number: finding.lines.first,
+                text: &finding.title,
+            });
+            report.fail(finding);
+        }
     }
 
     fn close(&mut self, report: &mut Report) {

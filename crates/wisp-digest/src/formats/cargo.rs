@@ -3,7 +3,7 @@
 //! Written from real runs of cargo 1.95. None of them is a diagnostic of its own unless nothing else failed.
 
 use crate::counted::counted;
-use crate::digest::Kind;
+use crate::digest::{Kind, Location};
 use crate::line::{Line, number_before, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -11,7 +11,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "cargo",
-    tools: "cargo build, check, clippy, run, doc",
+    tools: "cargo build, check, clippy, run, doc, fmt",
     recognises: "which targets could not be compiled; sums are not diagnostics; manifest and resolver errors",
     version: "cargo 1.95",
     triggers: &[
@@ -37,6 +37,8 @@ pub(crate) const FORMAT: Format = Format {
         "target failed:",
         "doctest failed",
         "error: no such command",
+        "error: the crate `",
+        "Diff in ",
     ],
     reader: || Box::<Cargo>::default(),
 };
@@ -45,6 +47,19 @@ pub(crate) const FORMAT: Format = Format {
 struct Cargo {
     open: Option<Finding>,
     listing: bool,
+    /// In the lines that rustfmt would change.
+    differs: bool,
+}
+
+/// `Diff in /srv/src/lib.rs:12:` of `cargo fmt --check`; before Rust 1.79 `Diff in /srv/src/lib.rs at line 12:`.
+fn unformatted(text: &str) -> Option<Location> {
+    let rest = text.strip_prefix("Diff in ")?.strip_suffix(':')?;
+    let (path, row) = rest.rsplit_once(" at line ").or_else(|| rest.rsplit_once(':'))?;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(row.parse().ok()?),
+        column: None,
+    })
 }
 
 impl Reader for Cargo {
@@ -53,6 +68,17 @@ impl Reader for Cargo {
             && let Some(step) = self.inside(line, report)
         {
             return step;
+        }
+        if let Some(place) = unformatted(line.text) {
+            let title = format!("{} is not formatted", place.path);
+            let cause = Some(title.clone());
+            report.fail(Finding::new(Kind::Lint, &title, line).at(place).because(cause));
+            self.differs = true;
+            return Step::Hold;
+        }
+        self.differs &= line.text.is_empty() || line.text.starts_with([' ', '+', '-']);
+        if self.differs {
+            return Step::Hold;
         }
         if self.listing && line.text.starts_with("    `") {
             report.cascade(line);
@@ -156,6 +182,7 @@ impl Cargo {
             ("package ID", Kind::Configure),
             ("failed to download", Kind::Dependency),
             ("no such command", Kind::Tool),
+            ("the crate `", Kind::Dependency),
             ("failed to ", Kind::Tool),
         ];
         let Some((_, kind)) = OWN.iter().find(|(start, _)| rest.starts_with(start)) else {

@@ -29,6 +29,7 @@ pub(crate) const FORMAT: Format = Format {
         "(SEGFAULT)",
         "(Not Run)",
         "(Disabled)",
+        "Use \"--rerun-failed",
     ],
     reader: || Box::<Ctest>::default(),
 };
@@ -48,6 +49,9 @@ struct Ctest {
 impl Reader for Ctest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let body = line.body();
+        if body.starts_with("Use \"--rerun-failed ") {
+            return Step::Take;
+        }
         if let Some((_, rest)) = body.split_once("Test #").filter(|(count, _)| is_count(count)) {
             return self.status(rest, line, report);
         }

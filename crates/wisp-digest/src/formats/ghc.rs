@@ -1,6 +1,7 @@
 //! GHC, cabal and stack.
 //!
-//! Written from real runs of GHC 9.6; cabal 3.10 from documentation. The message stands indented under the place.
+//! Written from real runs of GHC 9.0 and 9.6; cabal 3.10 from documentation. The message stands indented under the
+//! place.
 
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;

@@ -1,7 +1,7 @@
 //! `go test`: trees of tests, packages, panics and races; and the same as JSON with `-json`.
 //!
-//! Written from real runs of Go 1.19 and 1.26 and gotestsum 1.13. A parent fails because a subtest did: only leaves count. A panic
-//! ends its package, so tests after it have no result, and the digest says so.
+//! Written from real runs of Go 1.19 and 1.26 and gotestsum 1.13. A parent fails because a subtest did: only leaves
+//! count. A panic ends its package, so tests after it have no result, and the digest says so.
 
 mod json;
 mod panic;

@@ -1,6 +1,6 @@
 //! javac, kotlinc and scalac outside Maven.
 //!
-//! Written from real runs of JDK 17's javac; Kotlin 2.0 and Scala 3.5 from documentation.
+//! Written from real runs of JDK 17's javac and Kotlin 1.3; Kotlin 2.0 and Scala 3.5 from documentation.
 
 use crate::diag::{Level, colon, missing_name};
 use crate::digest::{Kind, Location};

@@ -1,6 +1,6 @@
 //! Rust's test harness and panics: `test NAME ... FAILED`, the captured output, `test result:`.
 //!
-//! Written from real runs of libtest of Rust 1.95, of doc tests and with `--nocapture`. A panic counts only when
+//! Written from real runs of libtest of Rust 1.95, of doc tests, with `--nocapture` and `-q`. A panic counts only when
 //! its test failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at
 //! once unless the run says otherwise.
 
@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         "RUST_BACKTRACE",
         "stack backtrace:",
         "should panic",
+        " --- FAILED",
     ],
     reader: || Box::<Libtest>::default(),
 };
@@ -122,6 +123,11 @@ impl Libtest {
         self.state = State::Between;
         if let Some(step) = self.test_line(line, report) {
             return step;
+        }
+        // Of a quiet run only the tests that failed are named.
+        if let Some(name) = line.text.strip_suffix(" --- FAILED").filter(|_| self.running) {
+            self.failed_test(name, line, report);
+            return Step::Take;
         }
         if self.start_panic(line) {
             return Step::Hold;

@@ -20,6 +20,9 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         "[ERROR]",
         "[WARNING]",
+        "[FATAL] Non-",
+        "T E S T S",
+        "Results:",
         "Tests run:",
         "BUILD ",
         "Reactor Summary",
@@ -39,6 +42,8 @@ struct Maven {
     trace: Option<(String, bool, Trace)>,
     summary: bool,
     listing: bool,
+    /// While tests run, whose own words may look like Maven's.
+    testing: bool,
 }
 
 impl Reader for Maven {
@@ -55,6 +60,10 @@ impl Reader for Maven {
         if let Some(rest) = text.strip_prefix("[INFO]") {
             self.close(report);
             return self.info(rest.trim(), line, report);
+        }
+        if let Some(problem) = text.strip_prefix("[FATAL] Non-") {
+            report.fail(Finding::new(Kind::Configure, &format!("Non-{problem}"), line));
+            return Step::Take;
         }
         self.continues(line, report)
     }
@@ -139,6 +148,7 @@ impl Maven {
         if let Some(rest) = rest.strip_prefix("Tests run:") {
             return tests_run(rest, false, line, report);
         }
+        self.testing = (self.testing || rest == "T E S T S") && rest != "Results:";
         self.summary |= rest.starts_with("Reactor Summary");
         if rest == "BUILD SUCCESS" {
             report.succeeded(line);
@@ -160,14 +170,20 @@ impl Maven {
         }
         let listed = self.listing && line.text.starts_with("[ERROR]   ");
         self.listing &= listed;
+        if self.testing && !rest.is_empty() {
+            report.unclaimed(line);
+            return Step::Take;
+        }
         if listed {
             list(rest, line, report);
             return Step::Take;
         }
         if rest.starts_with("Failed to execute goal") || rest.contains("There are test failures") {
             failed_goal(rest, line, report);
+        } else if rest.starts_with("[ERROR] Some problems were encountered") {
+            report.announce(line);
         } else if is_statement(rest) {
-            report.cascade(line);
+            ended(rest, line, report);
         }
         Step::Take
     }
@@ -310,7 +326,21 @@ fn failed_goal(rest: &str, line: &Line<'_>, report: &mut Report) {
     if dependency {
         report.fail(Finding::new(Kind::Dependency, rest, line));
     } else {
+        ended(rest, line, report);
+    }
+}
+
+/// Maven's last word: where nothing else says what failed, this does.
+fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
+    let known = report
+        .failures
+        .iter()
+        .any(|failure| failure.section == report.section);
+    if known {
         report.cascade(line);
+    } else {
+        let said = rest.split(" -> [Help ").next().unwrap_or(rest);
+        report.fail(Finding::new(Kind::Tool, said, line));
     }
 }
 

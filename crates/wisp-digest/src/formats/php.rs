@@ -1,7 +1,7 @@
 //! `PHPUnit`, and what PHP itself says when a script dies.
 //!
-//! Written from real runs of `PHPUnit` 11.5 on PHP 8.4. Only what stands under `There was 1 error:` and
-//! `There were 2 failures:` has failed; risky, skipped and incomplete tests are listed in the same form.
+//! Written from real runs of `PHPUnit` 11.5 on PHP 8.4, and 9.6 with `--testdox`. Only what stands under `There was 1
+//! error:` and `There were 2 failures:` has failed; risky, skipped and incomplete tests are listed in the same form.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, has_extension, leading_number, place_at_start};
@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
         "PHP Parse error: ",
         "Fatal error: Uncaught ",
         "Errors parsing ",
+        " ✘ ",
     ],
     reader: || Box::<Php>::default(),
 };
@@ -37,6 +38,9 @@ struct Php {
     open: Option<Open>,
     /// A script's death, whose place comes at the end of its trace.
     fatal: Option<Finding>,
+    /// The class whose tests `--testdox` lists, and those of them that failed, until a list tells them better.
+    class: String,
+    tree: Vec<Finding>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +92,7 @@ impl Reader for Php {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        self.tree(report);
         if let Some(finding) = self.fatal.take() {
             report.fail(finding);
         }
@@ -108,11 +113,15 @@ impl Php {
         if let Some((_, what)) = listed.and_then(leading_number).filter(|_| text.ends_with(':')) {
             self.close(report);
             let failed = matches!(what, " error:" | " errors:" | " failure:" | " failures:");
+            if failed {
+                self.tree.clear();
+            }
             self.part = if failed { Part::Failed } else { Part::Listed };
             return Some(Step::Hold);
         }
         if text == "FAILURES!" || text == "ERRORS!" {
             self.close(report);
+            self.tree(report);
             self.part = Part::Outside;
             report.failed(line);
             return Some(Step::Take);
@@ -168,7 +177,7 @@ impl Php {
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         match self.part {
             Part::Outside => Step::Pass,
-            Part::Running => Step::Lean,
+            Part::Running => self.testdox(line, report),
             Part::Listed => Step::Hold,
             Part::Failed => {
                 let header = leading_number(line.text).and_then(|(_, rest)| rest.strip_prefix(") "));
@@ -183,9 +192,43 @@ impl Php {
         }
     }
 
+    /// `--testdox`: ` ✘ Equal` under its class, with its message behind a margin.
+    fn testdox(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if let Some(open) = &mut self.open {
+            if let Some(text) = line.text.strip_prefix("   │") {
+                let text = text.strip_prefix(' ').unwrap_or(text);
+                open.line(&Line { text, ..*line });
+                return Step::Hold;
+            }
+            if line.is_blank() {
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if let Some(test) = line.text.strip_prefix(" ✘ ") {
+            self.open = Some(Open::new(&format!("{}: {test}", self.class), line));
+            return Step::Hold;
+        }
+        if line.indent() == 0 && !line.is_blank() {
+            line.text.clone_into(&mut self.class);
+        }
+        Step::Lean
+    }
+
     fn close(&mut self, report: &mut Report) {
-        if let Some(open) = self.open.take() {
-            report.fail(open.close());
+        let Some(open) = self.open.take() else { return };
+        let finding = open.close();
+        if self.part == Part::Running && self.tree.len() < crate::limits::PENDING {
+            self.tree.push(finding);
+        } else {
+            report.fail(finding);
+        }
+    }
+
+    /// Reports what only the tree has told.
+    fn tree(&mut self, report: &mut Report) {
+        for finding in std::mem::take(&mut self.tree) {
+            report.fail(finding);
         }
     }
 }

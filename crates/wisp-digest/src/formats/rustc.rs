@@ -3,8 +3,11 @@
 //! Written from real runs of rustc 1.95 and clippy 0.1.95. A diagnostic ends at a blank line or at the next one; a
 //! name that cannot be found is one cause however many diagnostics miss it.
 
+mod short;
+
 use std::ops::Range;
 
+use self::short::short;
 use super::cargo;
 use crate::digest::{Kind, Quote};
 use crate::limits;
@@ -68,6 +71,10 @@ impl Reader for Rustc {
             self.block.begin(&header, line, !report.is_full());
             return Step::Try;
         }
+        if short(line, report) {
+            self.close(report);
+            return Step::Take;
+        }
         if !self.open {
             return Step::Pass;
         }
@@ -119,6 +126,11 @@ fn header(text: &str) -> Option<Header> {
         message: end + 3,
     })
 }
+
+/// Codes of errors that say that a name was not found.
+const RESOLUTION: &[&str] = &[
+    "E0432", "E0433", "E0412", "E0425", "E0405", "E0583", "E0463", "E0422", "E0531",
+];
 
 impl Block {
     /// Begins with a diagnostic's first line.
@@ -224,9 +236,6 @@ impl Block {
     /// A name that is missing is the cause of every diagnostic that misses it. Written over what was there; empty
     /// when there is none.
     fn write_cause(&self, cause: &mut String) {
-        const RESOLUTION: &[&str] = &[
-            "E0432", "E0433", "E0412", "E0425", "E0405", "E0583", "E0463", "E0422", "E0531",
-        ];
         cause.clear();
         let named = if self.label.contains('`') {
             &self.label
