@@ -109,10 +109,7 @@ async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) {
             continue;
         };
         let sent = account.tokens_sent;
-        assert!(
-            !account.was_cut() && sent <= has,
-            "{of}: {sent} tokens were read"
-        );
+        assert!(!account.was_cut() && sent <= has, "{of}: {sent} tokens were read");
         assert!(
             !account.shifted,
             "{of}: the front was forgotten while the model wrote"
