@@ -105,11 +105,29 @@ fn turns_of(events: &[Value]) -> Option<u64> {
     said.split(' ').next()?.replace(',', "").parse().ok()
 }
 
-/// Kills the real program so many times at random moments of a turn and of saving it; each time what was saved last is
-/// gone on with, and at most the turn in flight is lacking.
-fn killed(times: u64) {
+/// The files of saves that did not come to their end.
+fn unfinished(saved: &Path) -> usize {
+    let files = std::fs::read_dir(saved).into_iter().flatten().flatten();
+    files
+        .filter(|file| file.file_name().to_string_lossy().starts_with(".wisp-"))
+        .count()
+}
+
+/// Which save a file of `work` belongs to: its first line says so.
+fn save_of(saved: &Path, ending: &str) -> String {
+    let text = std::fs::read_to_string(saved.join(format!("work.{ending}"))).unwrap();
+    let from = text.find("\"save\":").unwrap() + "\"save\":".len();
+    text[from..].chars().take_while(char::is_ascii_digit).collect()
+}
+
+/// Kills the real program so many times, at random moments of a turn and as soon as a save is seen to have begun by
+/// turns; each time what was saved last is gone on with, and at most the turn in flight is lacking. How many of the
+/// kills fell between the beginning and the end of a save.
+fn killed(times: u64) -> usize {
     let server = counts();
     let wisp = Wisp::with(&server);
+    let saved = wisp.root().join("transcripts");
+    let mut inside = 0;
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut known = 0;
     wisp.run(&["chat", "--save", "work"], "zero\n/quit\n");
@@ -139,9 +157,18 @@ fn killed(times: u64) {
         for _ in 0..3 {
             talk.send("and the next watch?");
         }
-        std::thread::sleep(Duration::from_micros((state >> 33) % 60_000));
+        let before = unfinished(&saved);
+        let (moment, seen) = (Instant::now(), kill % 2 == 1);
+        let random = Duration::from_micros((state >> 33) % if seen { 3_000 } else { 60_000 });
+        while seen && unfinished(&saved) == before && moment.elapsed() < PATIENCE {}
+        let moment = Instant::now();
+        while moment.elapsed() < random {
+            std::thread::yield_now();
+        }
         talk.child.kill().unwrap();
         talk.child.wait().unwrap();
+        let torn = save_of(&saved, "store") != save_of(&saved, "json");
+        inside += usize::from(torn || unfinished(&saved) > before);
         // A turn whose end was told was saved: one more may have been, and be told by nobody.
         let told = talk
             .events
@@ -153,11 +180,13 @@ fn killed(times: u64) {
     let ran = wisp.run(&["threads", "--json"], "");
     let listed: Value = serde_json::from_str(&ran.text()).unwrap();
     assert!(listed[0]["turns"].as_u64().unwrap() >= known, "{listed}");
+    inside
 }
 
 #[test]
 fn wherever_it_is_killed_the_last_complete_save_opens() {
-    killed(50);
+    let inside = killed(50);
+    assert!(inside >= 10, "{inside} of 50 kills fell into a save");
 }
 
 /// The command line that runs wisp while `folders` are file systems of 256 KiB of their own, as a person with no rights
