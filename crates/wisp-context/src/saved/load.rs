@@ -100,7 +100,7 @@ pub fn load_with_past(transcript: &[u8], store: &[u8], past: &[u8]) -> Result<Lo
         (Err(reason), true) => return Err(LoadError::Damaged(reason.words(store.is_empty()))),
         (Err(reason), false) => losses.push(transcript_loss(reason, transcript.is_empty())),
         (Ok(_), true) => losses.push(store_loss()),
-        (Ok(_), false) => {}
+        (Ok(_), false) => losses.extend(odd(transcript)),
     }
     with_past(&mut read, past, &mut losses);
     let parts = merge(read, copy.ok());
@@ -185,8 +185,25 @@ fn transcript_loss(reason: &Unreadable, empty: bool) -> Loss {
     }
 }
 
+/// What is wrong with a transcript that was read all the same.
+fn odd(transcript: &[u8]) -> Option<Loss> {
+    let what = if std::str::from_utf8(transcript).is_err() {
+        "bytes that are not UTF-8; everything was read from the store"
+    } else if transcript.contains(&0) {
+        "a run of NUL bytes"
+    } else {
+        return None;
+    };
+    Some(Loss {
+        file: SavedFile::Transcript,
+        line: 0,
+        records: 0,
+        what: what.to_owned(),
+    })
+}
+
 fn store_loss() -> Loss {
-    let what = "the store could not be read: entries that had left the context are lost, the rest is from the transcript";
+    let what = "the store could not be read: what the other two files do not have is lost";
     Loss {
         file: SavedFile::Store,
         line: 1,
@@ -201,18 +218,22 @@ fn with_past(read: &mut Read, past: &[u8], losses: &mut Vec<Loss>) {
         .past
         .and_then(|own| usize::try_from(own).ok())
         .unwrap_or(past.len());
+    // Bytes that something put in between push the end of what is ours behind its mark.
+    let pushed = own > 0 && past.len() > own && past[own - 1] != b'\n';
+    let end = if pushed { past.len() } else { own.min(past.len()) };
+    let older = salvage::read_past(&past[..end]);
     if past.len() < own {
+        let torn: usize = older.losses.iter().map(|loss| loss.records).sum();
         losses.push(Loss {
             file: SavedFile::Past,
             line: 0,
-            records: 0,
+            records: read.parts.away.saturating_sub(older.parts.entries.len() + torn),
             what: format!(
                 "{} of its {own} bytes are there; what else left the context is lost",
                 past.len()
             ),
         });
     }
-    let older = salvage::read_past(&past[..own.min(past.len())]);
     losses.extend(older.losses);
     let (parts, older) = (&mut read.parts, older.parts);
     for (id, entry) in older.entries {
@@ -221,10 +242,16 @@ fn with_past(read: &mut Read, past: &[u8], losses: &mut Vec<Loss>) {
     for (number, turn) in older.turns {
         parts.turns.entry(number).or_insert(turn);
     }
-    parts.condensations.splice(0..0, older.condensations);
-    parts.blocks.splice(0..0, older.blocks);
-    parts.notes.splice(0..0, older.notes);
-    parts.tasks.splice(0..0, older.tasks);
+    before(&mut parts.condensations, older.condensations);
+    before(&mut parts.blocks, older.blocks);
+    before(&mut parts.notes, older.notes);
+    before(&mut parts.tasks, older.tasks);
+}
+
+/// Puts what is older in front of what there is, each once.
+fn before<T: PartialEq>(here: &mut Vec<T>, mut older: Vec<T>) {
+    older.retain(|one| !here.contains(one));
+    here.splice(0..0, older);
 }
 
 /// What the store has, with entries it lost taken from the transcript.
