@@ -52,12 +52,15 @@ fn is_plain(text: &str) -> bool {
         && (text.is_ascii() || !text.contains('\u{FEFF}'))
 }
 
-/// Where the line ends that `from` is in. Most lines are short: the first few words are looked at one by one, before a
-/// search is begun that is made for long stretches.
+/// Where the line ends that `from` is in. Where lines are short, as the one before was, the first few words are looked
+/// at one by one, before a search is begun that is made for long stretches.
 #[inline]
-pub(crate) fn line_end(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn line_end(bytes: &[u8], from: usize, before: usize) -> Option<usize> {
     const WORDS: usize = 5;
     const ONES: u64 = u64::MAX / 0xFF;
+    if before > WORDS * 8 {
+        return memchr::memchr(b'\n', &bytes[from..]).map(|length| from + length);
+    }
     let mut at = from;
     for _ in 0..WORDS {
         let Some(word) = bytes.get(at..).and_then(|from| from.first_chunk()) else {
@@ -137,10 +140,16 @@ mod tests {
     fn a_line_ends_at_its_first_line_end_wherever_that_is() {
         for length in 0..100 {
             let mut bytes = vec![b'\x0B'; length];
-            assert_eq!(line_end(&bytes, 0), None);
+            assert_eq!(line_end(&bytes, 0, 0), None);
             bytes.extend(b"\n\n\x0A");
             for from in 0..=length {
-                assert_eq!(line_end(&bytes, from), Some(length), "{length} from {from}");
+                for before in [0, 41] {
+                    assert_eq!(
+                        line_end(&bytes, from, before),
+                        Some(length),
+                        "{length} from {from}"
+                    );
+                }
             }
         }
     }

@@ -137,14 +137,15 @@ impl Digester {
 
     fn read_block(&mut self, block: &Block<'_>) {
         self.ahead.begin();
-        let mut at = 0;
+        let (mut at, mut length) = (0, 0);
         while at < block.bytes.len() {
             if self.lines >= limits::SAMPLE && self.work.may_skim() {
                 at = self.skim(block.bytes, at);
             }
-            let Some(end) = block::line_end(block.bytes, at) else {
+            let Some(end) = block::line_end(block.bytes, at, length) else {
                 return;
             };
+            length = end - at;
             self.lines += 1;
             let next = end + 1;
             if let Some(text) = block.plain(at..end) {

@@ -5,10 +5,20 @@
 
 /// Where the two neighbouring fours begin that are least likely to stand in a log.
 pub(crate) fn rarest(bytes: &[u8]) -> usize {
-    let cost = |at: usize| frequency(bytes, at) + 2 * frequency(bytes, at + 1) + frequency(bytes, at + 2);
-    (0..bytes.len().saturating_sub(4))
-        .min_by_key(|at| cost(*at))
-        .unwrap_or(0)
+    if bytes.len() < 5 {
+        return 0;
+    }
+    let (mut best, mut cheapest) = (0, u32::MAX);
+    let (mut first, mut second) = (frequency(bytes, 0), frequency(bytes, 1));
+    for at in 0..bytes.len() - 4 {
+        let third = frequency(bytes, at + 2);
+        let cost = first + 2 * second + third;
+        if cost < cheapest {
+            (best, cheapest) = (at, cost);
+        }
+        (first, second) = (second, third);
+    }
+    best
 }
 
 /// How often the triple at a position stands in logs, roughly, for comparison.

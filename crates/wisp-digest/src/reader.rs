@@ -13,6 +13,8 @@ use crate::rest::Rest;
 pub(crate) enum Step {
     /// Not its line; the next reader is asked.
     Pass,
+    /// Not its line but one that the format of this name knows, which is asked next.
+    Give(&'static str),
     /// Its line. The line is accounted for.
     Take,
     /// Perhaps its line: the next line, which comes to it first, will tell.

@@ -61,7 +61,7 @@ impl<'a> Rest<'a> {
             b' ' | b'|' | b'=' => digits == 0,
             _ => false,
         };
-        let end = line_end(bytes, self.at).filter(|_| margin)?;
+        let end = line_end(bytes, self.at, 0).filter(|_| margin)?;
         (end - self.at <= limits::LINE).then_some(end)
     }
 

@@ -100,6 +100,8 @@ pub(crate) struct Stream {
     readers: Vec<Option<Box<dyn Reader>>>,
     hold: Option<usize>,
     lean: Option<usize>,
+    /// Which format is asked next, since the last one asked knows that it is its line.
+    given: Option<usize>,
     /// Which formats have read something.
     used: Bits,
 }
@@ -119,6 +121,7 @@ impl Stream {
             readers: formats.iter().map(|_| None).collect(),
             hold: None,
             lean: None,
+            given: None,
             used: 0,
         }
     }
@@ -158,17 +161,28 @@ impl Stream {
         line: &Line<'_>,
         report: &mut Report,
     ) -> bool {
+        self.given = None;
         let held = self.hold.take();
         if let Some(at) = held
             && self.ask(formats, at, line, report)
         {
             return true;
         }
-        let mut rest = cues.bits() & !WORDS;
+        let given = self.given;
+        if let Some(at) = given
+            && self.ask(formats, at, line, report)
+        {
+            return true;
+        }
+        let asked = [held, given]
+            .iter()
+            .flatten()
+            .fold(WORDS, |asked, at| asked | 1 << at);
+        let mut rest = cues.bits() & !asked;
         while rest != 0 {
             let at = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            if Some(at) != held && self.ask(formats, at, line, report) {
+            if self.ask(formats, at, line, report) {
                 return true;
             }
         }
@@ -194,14 +208,21 @@ impl Stream {
         let reader = self.readers[at].get_or_insert_with(format.reader);
         report.format = format.name;
         report.shown += line.text.len() as u64;
-        let step = reader.line(line, report);
-        self.settle(at, step, report)
+        match reader.line(line, report) {
+            Step::Pass => false,
+            Step::Give(name) => {
+                self.given = formats.iter().position(|format| format.name == name);
+                false
+            }
+            step => {
+                self.settle(at, step, report);
+                true
+            }
+        }
     }
 
-    fn settle(&mut self, at: usize, step: Step, report: &mut Report) -> bool {
-        if step == Step::Pass {
-            return false;
-        }
+    /// A reader has taken a line.
+    fn settle(&mut self, at: usize, step: Step, report: &mut Report) {
         if self.used & (1 << at) == 0 && step != Step::Try {
             self.used |= 1 << at;
             report.used();
@@ -212,7 +233,6 @@ impl Stream {
             Step::Take if self.lean == Some(at) => self.lean = None,
             _ => {}
         }
-        true
     }
 
     /// Lets every reader report what it held back.

@@ -4,7 +4,7 @@
 
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
-use crate::line::{Line, number_before, place_at_start, quoted};
+use crate::line::{Line, number_before, place_at_start, quoted, without_indent};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -269,7 +269,7 @@ fn is_status(text: &str) -> bool {
     ];
     let bytes = text.as_bytes();
     let ends = bytes.get(12) == Some(&b' ') && bytes[11].is_ascii_lowercase();
-    ends && WORDS.contains(&text[..12].trim_start())
+    ends && WORDS.contains(&without_indent(&text[..12]))
 }
 
 /// `could not compile `tidepool-core` (lib test) due to 4 previous errors; 1 warning emitted`.

@@ -63,7 +63,7 @@ impl Reader for Rustc {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if cargo::says(line) {
             self.close(report);
-            return Step::Pass;
+            return Step::Give(cargo::FORMAT.name);
         }
         if let Some(header) = header(line.text) {
             self.close(report);
