@@ -18,6 +18,7 @@ use crate::limits;
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::looks;
+use crate::page::Page;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
 use crate::rest::Rest;
@@ -56,6 +57,7 @@ struct Work {
     busy: usize,
     report: Report,
     log: LogReader,
+    page: Page,
 }
 
 #[derive(Debug)]
@@ -220,17 +222,18 @@ impl Work {
             busy: 0,
             report: Report::default(),
             log: LogReader::default(),
+            page: Page::default(),
         }
     }
 
     /// Whether lines without a trigger concern nobody.
     fn may_skim(&self) -> bool {
-        self.busy == 0 && self.plain.is_idle() && !self.log.is_on()
+        self.busy == 0 && self.plain.is_idle() && !self.log.is_on() && !self.page.is_one()
     }
 
     /// Whether lines without a prefix concern only the reader that holds their stream.
     fn may_read_on(&self) -> bool {
-        self.plain.is_held() && !self.log.is_on()
+        self.plain.is_held() && !self.log.is_on() && !self.page.is_one()
     }
 
     /// Reads a line that came in pieces, unless it would have been passed over in one.
@@ -253,6 +256,9 @@ impl Work {
 
     /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
     fn read(&mut self, number: u64, text: &str, mut cues: Cues<'_>) {
+        if self.page.quotes(text) {
+            return;
+        }
         let mut parts = prefix::split(text);
         let (marks, rest) = prefix::section_marks(parts.text);
         if !marks.is_empty() {

@@ -70,6 +70,7 @@ mod looks;
 mod mask;
 mod nesting;
 mod numbers;
+mod page;
 mod prefix;
 mod reader;
 mod recent;

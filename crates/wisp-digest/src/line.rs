@@ -51,6 +51,21 @@ pub(crate) fn without_indent(text: &str) -> &str {
     }
 }
 
+/// Whether the line says this itself: it is not a string, a comment or a quotation in somebody's source.
+pub(crate) fn states(text: &str, phrase: &str) -> bool {
+    let Some(at) = text.find(phrase) else {
+        return false;
+    };
+    let before = text[..at].bytes().next_back();
+    !matches!(before, Some(b'"' | b'\'' | b'`' | b'(')) && !is_quotation(text)
+}
+
+/// A string or a comment on a line of source.
+pub(crate) fn is_quotation(text: &str) -> bool {
+    let body = without_indent(text).as_bytes();
+    matches!(body, [b'"', ..] | [b'/', b'/', ..])
+}
+
 /// The longest start of `text` of at most `most` bytes that ends between characters.
 pub(crate) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {

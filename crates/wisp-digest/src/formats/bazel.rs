@@ -6,7 +6,7 @@
 
 use crate::digest::{Failure, Kind, Span};
 use crate::limits;
-use crate::line::{Line, has_extension, place_at_start};
+use crate::line::{Line, has_extension, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report, list};
 
@@ -58,7 +58,7 @@ struct Failed {
 impl Reader for Bazel {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.contains("Build did NOT complete successfully") {
+        if states(text, "Build did NOT complete successfully") {
             report.failed(line);
             report.cascade(line);
             return Step::Take;

@@ -4,7 +4,7 @@
 //! is an answer, not an error; the message of an error is everything indented under it.
 
 use crate::digest::{Kind, Location};
-use crate::line::{Line, between, leading_number};
+use crate::line::{Line, between, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -81,7 +81,7 @@ impl Cmake {
         if text.starts_with("ninja: ") || text.starts_with("FAILED: ") {
             return self.ninja(line, report);
         }
-        if text.contains("Configuring incomplete") || text.contains("Generate step failed") {
+        if states(text, "Configuring incomplete") || states(text, "Generate step failed") {
             report.failed(line);
             report.cascade(line);
             return Step::Take;

@@ -5,7 +5,7 @@
 //! the step that failed.
 
 use crate::digest::{Kind, Location, Verdict};
-use crate::line::{Line, cut, leading_number};
+use crate::line::{Line, cut, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -155,7 +155,7 @@ fn is_step(report: &Report, section: usize) -> bool {
 /// Compose's word on a container and concurrently's on a command, `web-1 exited with code 1`: who, and the code.
 fn ended(text: &str) -> Option<(&str, &str)> {
     let (command, code) = text.split_once(" exited with code ")?;
-    let plain = !command.contains(": ") && !code.contains(' ') && !code.is_empty();
+    let plain = !command.contains(": ") && code.parse::<i32>().is_ok();
     plain.then_some((command, code))
 }
 
@@ -169,7 +169,7 @@ const PARSED: &[&str] = &[
 
 /// `The command '/bin/sh -c …' returned a non-zero code: 2`.
 fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
-    if line.text.contains("returned a non-zero code: ") {
+    if states(line.text, "returned a non-zero code: ") {
         report.failed(line);
         report.cascade(line);
         return Step::Take;

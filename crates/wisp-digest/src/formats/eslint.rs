@@ -98,7 +98,7 @@ impl Reader for Eslint {
             self.row(&row, line, report);
             return Step::Hold;
         }
-        if line.text.contains(" problems (") || line.text.contains(" problem (") {
+        if is_sum(line.body()) {
             self.close(report);
             sum(line, report);
             self.file = None;
@@ -184,6 +184,13 @@ fn collapse(message: &str) -> String {
         Some((text, rule)) => format!("{} ({})", text.trim(), rule.trim()),
         None => message.to_owned(),
     }
+}
+
+/// Whether it begins as one: with its mark or its number.
+fn is_sum(body: &str) -> bool {
+    let number = body.trim_start_matches(['✖', '×', '⚠', ' ']);
+    leading_number(number)
+        .is_some_and(|(_, rest)| rest.starts_with(" problems (") || rest.starts_with(" problem ("))
 }
 
 /// `✖ 7 problems (3 errors, 4 warnings)`.

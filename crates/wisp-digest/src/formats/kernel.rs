@@ -5,7 +5,7 @@
 //! of probed devices are old noise.
 
 use crate::digest::Kind;
-use crate::line::{Line, between};
+use crate::line::{Line, between, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -114,8 +114,9 @@ fn without_seconds(text: &str) -> &str {
 
 /// `gauge[311]: segfault at 18 ip …`.
 fn segfault(text: &str) -> bool {
-    text.split_once("]: segfault at ")
-        .is_some_and(|(name, _)| name.ends_with(|last: char| last.is_ascii_digit()))
+    text.split_once("]: segfault at ").is_some_and(|(name, _)| {
+        name.ends_with(|last: char| last.is_ascii_digit()) && !name.contains(['`', '"'])
+    })
 }
 
 impl Kernel {
@@ -127,7 +128,7 @@ impl Kernel {
             || text.starts_with("Unable to handle kernel");
         let lockup = text.starts_with("watchdog: BUG: ")
             || (text.starts_with("INFO: task ") && text.contains("blocked for more than"))
-            || (text.contains("hard LOCKUP") && text.contains("atchdog"));
+            || (states(text, "hard LOCKUP") && text.contains("atchdog"));
         let panic = text.starts_with("Kernel panic - not syncing");
         if !(oops || lockup || panic) {
             return None;

@@ -5,7 +5,7 @@
 
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
-use crate::line::{Line, quoted};
+use crate::line::{Line, is_quotation, quoted, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -72,6 +72,9 @@ struct Linker {
 impl Reader for Linker {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
+        if !self.listing && is_quotation(text) {
+            return Step::Pass;
+        }
         if let Some(symbol) = undefined(text) {
             self.reference(symbol, line, report);
             return Step::Take;
@@ -137,10 +140,14 @@ impl Linker {
             }
             return Step::Hold;
         }
-        let cascade = text.contains("ld returned")
-            || text.contains("linker command failed")
-            || text.contains("symbol(s) not found")
-            || text.contains("LNK1120");
+        let cascade = [
+            "ld returned",
+            "linker command failed",
+            "symbol(s) not found",
+            "LNK1120",
+        ]
+        .iter()
+        .any(|words| states(text, words));
         if cascade {
             self.listing = false;
             report.failed(line);
@@ -266,7 +273,7 @@ fn undefined(text: &str) -> Option<&str> {
         "undefined symbol: ",
         "unresolved external symbol ",
     ] {
-        if let Some((_, rest)) = text.split_once(mark) {
+        if let Some((_, rest)) = text.split_once(mark).filter(|_| states(text, mark)) {
             return Some(symbol(rest)).filter(|symbol| is_symbol(symbol));
         }
     }
@@ -282,7 +289,7 @@ fn is_symbol(text: &str) -> bool {
 
 /// Whether the text after the mark names something.
 fn names(text: &str, mark: &str) -> bool {
-    text.split_once(mark).is_some_and(|(_, rest)| is_symbol(rest))
+    states(text, mark) && text.split_once(mark).is_some_and(|(_, rest)| is_symbol(rest))
 }
 
 fn symbol(rest: &str) -> &str {

@@ -153,6 +153,9 @@ fn bracketed(text: &str) -> Option<Location> {
 /// `5 runs, 6 assertions, 1 failures, 0 errors, 1 skips`.
 fn sum(line: &Line<'_>, report: &mut Report) -> bool {
     let text = line.text;
+    if !line.body().starts_with(|first: char| first.is_ascii_digit()) {
+        return false;
+    }
     let runs = number_before(text, "runs").or_else(|| number_before(text, "tests"));
     let (Some(runs), Some(_), Some(failures), Some(errors)) = (
         runs,

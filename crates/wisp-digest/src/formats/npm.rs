@@ -5,7 +5,7 @@
 
 use crate::digest::{Kind, Quote, Span};
 use crate::limits;
-use crate::line::{Line, cut};
+use crate::line::{Line, cut, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -188,7 +188,7 @@ fn is_side(text: &str) -> bool {
 
 /// Turborepo's sums of the tasks that failed.
 fn turbo(body: &str) -> bool {
-    (body.contains(": command (") && body.contains(" exited ("))
+    (states(body, ": command (") && body.contains(" exited ("))
         || body.starts_with("ERROR  run failed: command")
         || body
             .strip_prefix("Failed:    ")
@@ -201,8 +201,8 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
     let script = body.trim_start_matches('[').starts_with("ELIFECYCLE")
         || body == "Failed"
         || body.starts_with("error Command failed")
-        || body.contains("ERR_PNPM_RECURSIVE_RUN")
-        || body.contains("command finished with error")
+        || states(body, "ERR_PNPM_RECURSIVE_RUN")
+        || states(body, "command finished with error")
         || turbo(body);
     if script {
         report.failed(line);

@@ -237,7 +237,8 @@ fn sums(line: &Line<'_>, report: &mut Report) -> bool {
         report.succeeded(line);
         return true;
     }
-    let pyright = text.contains(" informations") || text.contains(" notes");
+    let counted = text.starts_with(|first: char| first.is_ascii_digit());
+    let pyright = counted && (text.contains(" informations") || text.contains(" notes"));
     let found = text
         .strip_prefix("Found ")
         .and_then(leading_number)

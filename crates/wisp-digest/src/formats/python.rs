@@ -4,7 +4,7 @@
 //! told with it; in between, the digest follows the words Python puts between them.
 
 use crate::digest::{Kind, Location};
-use crate::line::{Line, leading_number};
+use crate::line::{Line, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -40,6 +40,8 @@ struct Python {
 struct Chain {
     state: State,
     frame: Option<Location>,
+    /// The blanks before its heading, which stand before its exception too.
+    indent: usize,
     /// Whether the lines have the margin of an exception group.
     group: bool,
     /// Whether its heading was cut off: then only what is named like an exception is one.
@@ -90,8 +92,11 @@ impl Reader for Python {
             });
             return Step::Hold;
         }
-        if line.body().starts_with("Traceback (most recent call last)") {
-            self.open = Some(Chain::default());
+        if line.body() == "Traceback (most recent call last):" {
+            self.open = Some(Chain {
+                indent: line.indent(),
+                ..Chain::default()
+            });
             return Step::Hold;
         }
         if let Some(frame) =
@@ -197,10 +202,14 @@ impl Chain {
     fn line(&mut self, line: &Line<'_>) -> Option<Step> {
         match self.state {
             State::Frames if self.cut && line.indent() == 0 && !is_exception(line.text) => return None,
+            // A traceback in a docstring has dots in place of frames.
+            State::Frames if self.frame.is_none() && !line.is_blank() && line.indent() <= self.indent => {
+                return None;
+            }
             State::Frames => self.in_frames(line),
             State::After | State::Announced if line.is_blank() => {}
-            State::After if is_link(line.text) => self.state = State::Announced,
-            State::Announced if line.text.starts_with("Traceback (most") => self.state = State::Frames,
+            State::After if is_link(line.body()) => self.state = State::Announced,
+            State::Announced if line.body().starts_with("Traceback (most") => self.state = State::Frames,
             _ => return None,
         }
         Some(Step::Hold)
@@ -233,9 +242,10 @@ impl Chain {
             if is_own(&frame.path) || !known {
                 self.frame = Some(frame);
             }
-        } else if !line.is_blank() && line.indent() == 0 {
+        } else if !line.is_blank() && line.indent() <= self.indent {
             self.count += 1;
-            let exception = (line.number, line.quote().text, self.frame.take());
+            let text = cut(line.body(), crate::limits::QUOTE).to_owned();
+            let exception = (line.number, text, self.frame.take());
             if self.exceptions.len() < 8 {
                 self.exceptions.push(exception);
             } else {

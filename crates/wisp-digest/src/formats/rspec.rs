@@ -246,6 +246,9 @@ impl Open {
 
 /// `6 examples, 2 failures, 2 pending`, and `1 error occurred outside of examples`.
 fn sum(line: &Line<'_>, report: &mut Report) -> bool {
+    if !line.text.starts_with(|first: char| first.is_ascii_digit()) {
+        return false;
+    }
     let number =
         |one: &str, many: &str| number_before(line.text, many).or_else(|| number_before(line.text, one));
     let (Some(examples), Some(failures)) = (number("example", "examples"), number("failure", "failures"))

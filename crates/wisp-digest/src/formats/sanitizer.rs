@@ -5,7 +5,7 @@
 //! not needed.
 
 use crate::digest::{Kind, Location};
-use crate::line::{Line, cut, place_at_start};
+use crate::line::{Line, cut, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -120,7 +120,7 @@ fn fault(text: &str) -> Option<&str> {
 impl Sanitizer {
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.starts_with("SUMMARY: ") || (text.starts_with("==") && text.contains("ERROR SUMMARY: ")) {
+        if text.starts_with("SUMMARY: ") || (text.starts_with("==") && states(text, "ERROR SUMMARY: ")) {
             self.close(report);
             report.failed(line);
             report.cascade(line);
@@ -173,7 +173,7 @@ fn stray(line: &Line<'_>, report: &mut Report) -> Step {
     {
         return Step::Take;
     }
-    if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || text.contains("ERROR SUMMARY: ") {
+    if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || states(text, "ERROR SUMMARY: ") {
         report.failed(line);
         report.cascade(line);
         return Step::Take;

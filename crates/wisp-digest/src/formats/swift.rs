@@ -5,7 +5,7 @@
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::Kind;
-use crate::line::{Line, has_extension};
+use crate::line::{Line, has_extension, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -94,7 +94,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
             || rest.contains("command failed due to signal")
     });
     if command
-        || text.contains("** BUILD FAILED **")
+        || states(text, "** BUILD FAILED **")
         || text.starts_with("The following build commands failed")
     {
         report.failed(line);

@@ -6,7 +6,7 @@
 use crate::diff::{DiffFile, DiffShape};
 use crate::digest::{Kind, Location};
 use crate::limits;
-use crate::line::{Line, leading_number, place_at_start};
+use crate::line::{Line, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -240,7 +240,7 @@ fn is_sum(text: &str) -> bool {
         || text.starts_with("Automatic merge failed")
         || text.starts_with("error: could not apply ")
         || text.starts_with("Could not apply ")
-        || text.contains(" -- saving rejects to")
+        || states(text, " -- saving rejects to")
 }
 
 /// `@@ -1,7 +1,9 @@`: how many lines of each side.
