@@ -38,6 +38,7 @@ mod xctest;
 
 mod ansible;
 mod bazel;
+mod bundler;
 mod cargo_json;
 mod catch2;
 mod ghc;
@@ -58,6 +59,7 @@ mod terraform;
 mod test_more;
 mod unified_diff;
 mod unittest;
+mod vite;
 use crate::reader::Format;
 
 /// Every format there is a reader for.
@@ -82,6 +84,7 @@ pub static FORMATS: &[Format] = &[
     jest::FORMAT,
     vitest::FORMAT,
     playwright::FORMAT,
+    bundler::FORMAT,
     node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
