@@ -41,6 +41,7 @@ mod bazel;
 mod bundler;
 mod cargo_json;
 mod catch2;
+mod formatter;
 mod ghc;
 mod gradle;
 mod junit_xml;
@@ -85,6 +86,7 @@ pub static FORMATS: &[Format] = &[
     vitest::FORMAT,
     playwright::FORMAT,
     bundler::FORMAT,
+    formatter::FORMAT,
     node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
