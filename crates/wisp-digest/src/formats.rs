@@ -47,6 +47,7 @@ mod gradle;
 mod junit_xml;
 mod jvm;
 mod kubernetes;
+mod linters;
 mod minitest;
 mod mocha;
 mod nextest;
@@ -87,6 +88,7 @@ pub static FORMATS: &[Format] = &[
     playwright::FORMAT,
     bundler::FORMAT,
     formatter::FORMAT,
+    linters::FORMAT,
     node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
