@@ -16,6 +16,8 @@ use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
 use crate::model::{Heard, convert};
 
+/// Tokens that a reply may have, with what is kept free beside it, although the prompt might be as long as it can be.
+const SURE_REPLY: u64 = 768;
 /// How often room is made for a request that may not fit, before it is given up.
 const ROOM_TRIES: u32 = 4;
 
@@ -115,12 +117,16 @@ impl Conversation {
         request
     }
 
-    /// The tokens a request is counted with when the reply is bounded: never fewer than it may have.
+    /// The tokens a request is counted with when the reply is bounded: never fewer than it may have. Where the server
+    /// forgets the front when the window fills, as many as it can have, as long as that leaves a reply worth having.
     fn cost(&self, composed: &Request) -> u64 {
         let estimate = self.estimator.estimate(composed.bytes());
         let likely = estimate.tokens + estimate.uncounted / 8;
         if self.model.cuts_silently() {
             likely.max(self.most(composed))
+        } else if self.model.version.shift() != Some(false) {
+            let enough = self.model.window.tokens.saturating_sub(SURE_REPLY);
+            likely.max(self.most(composed).min(enough))
         } else {
             likely
         }
