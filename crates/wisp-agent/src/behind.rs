@@ -37,12 +37,15 @@ impl<'a> Record<'a> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Recalls from memory, or what was put away from the files.
+    /// Recalls from memory, or what was put away from the files: an entry or a turn from where it stands.
     fn recalled(&self, wanted: &wisp_context::Wanted) -> Result<wisp_context::Recalled, String> {
         let record = self.lock();
         match self.thread.filter(|_| record.is_away(wanted)) {
             None => record.recall(wanted),
             Some(thread) => {
+                if let Some(recalled) = thread.recalled(&record, wanted) {
+                    return Ok(recalled);
+                }
                 let whole = thread.whole(&record);
                 whole.map_err(|error| format!("memory: {error}"))?.recall(wanted)
             }

@@ -104,17 +104,28 @@ async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) {
     } else {
         window
     };
+    let mut shifted = 0;
     for received in stage.server.chats() {
         let Some(account) = received.chat.filter(|_| received.status == Some(200)) else {
             continue;
         };
         let sent = account.tokens_sent;
         assert!(!account.was_cut() && sent <= has, "{of}: {sent} tokens were read");
-        assert!(
-            !account.shifted,
-            "{of}: the front was forgotten while the model wrote"
-        );
+        shifted += usize::from(account.shifted);
     }
+    // Only where a prompt has more tokens than was estimated, in a window that leaves no room for the most it can have.
+    let marked = chat
+        .notes(NoteLevel::Warning)
+        .matches("grew past the window")
+        .count();
+    assert_eq!(
+        marked, shifted,
+        "{of}: a front that was forgotten while the model wrote is said"
+    );
+    assert!(
+        shifted == 0 || profile.era.is_e4() && window < 8192,
+        "{of}: {shifted} were"
+    );
     let done = stage.audited("context.condensation");
     let mut floors = 0;
     for one in &done {

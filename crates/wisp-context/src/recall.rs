@@ -92,29 +92,38 @@ impl ThreadRecord {
                     self.entries.len()
                 )
             })?;
-        let kept = entry.output().and_then(|output| output.kept.clone());
-        Ok(Recalled {
+        Ok(Self::recalled_entry(entry))
+    }
+
+    /// An entry as it is recalled.
+    pub(crate) fn recalled_entry(entry: &Entry) -> Recalled {
+        Recalled {
             header: header(entry),
             text: body(entry),
-            entries: vec![id],
-            kept,
-        })
+            entries: vec![entry.id],
+            kept: entry.output().and_then(|output| output.kept.clone()),
+        }
     }
 
     fn recall_turn(&self, number: u32) -> Result<Recalled, String> {
-        let entries = self.entries_of(number);
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
-            return Err(format!(
+        let recalled = Self::recalled_turn(number, self.entries_of(number));
+        recalled.ok_or_else(|| {
+            format!(
                 "memory: there is no turn {number}; turns go from 1 to {}",
                 self.turn_count()
-            ));
-        };
+            )
+        })
+    }
+
+    /// A turn as it is recalled, of its entries; none when it has none.
+    pub(crate) fn recalled_turn(number: u32, entries: &[Entry]) -> Option<Recalled> {
+        let (first, last) = (entries.first()?, entries.last()?);
         let header = format!("turn {number}: entries {}–{}", first.id, last.id);
         let shown = entries
             .iter()
             .map(|entry| format!("[{}]\n{}", self::header(entry), body(entry)));
         let text = shown.collect::<Vec<_>>().join("\n\n");
-        Ok(Recalled {
+        Some(Recalled {
             header,
             text,
             entries: entries.iter().map(|entry| entry.id).collect(),

@@ -11,6 +11,7 @@ mod load;
 mod past;
 mod rebuild;
 mod salvage;
+mod seek;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -27,6 +28,7 @@ use crate::turn::Turn;
 
 pub use load::{LoadError, Loaded, Loss, SavedFile, load, load_with_past};
 pub(crate) use past::Marks;
+pub use seek::ReadAt;
 
 /// The version of both files.
 pub const VERSION: u64 = 1;

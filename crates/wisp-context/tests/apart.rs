@@ -218,3 +218,41 @@ fn a_past_that_is_torn_or_gone_is_said_and_the_rest_goes_on() {
     assert_eq!(gone.record.turn_count(), 40);
     assert_eq!(gone.record.compose(), whole.record.compose());
 }
+
+/// What a turn or an entry that left costs to read back: the bytes read, for the one in the middle of so many turns.
+fn read_back(turns: usize) -> usize {
+    let mut record = record();
+    let mut past = Past::default();
+    for number in 1..=turns {
+        turn(&mut record, number);
+        past.save(&mut record);
+    }
+    let whole = record.rejoined(&past.0).unwrap();
+    let mut most = 0;
+    let middle = u32::try_from(turns / 2).unwrap();
+    let away = record.entries()[1].id.0 - 1;
+    let turns = [1, 2, middle, middle + 1].map(Wanted::Turn);
+    let entries = [2, 3, 4, away / 2, away - 1, away].map(|id| Wanted::Entry(wisp_context::EntryId(id)));
+    for wanted in turns.into_iter().chain(entries) {
+        assert!(record.is_away(&wanted), "{wanted:?}");
+        let mut read = 0;
+        let recalled = record.recall_from(&wanted, &mut |from, bytes| {
+            let from = usize::try_from(from).unwrap();
+            let count = bytes.len().min(past.0.len() - from);
+            bytes[..count].copy_from_slice(&past.0[from..from + count]);
+            read += count;
+            Ok(count)
+        });
+        assert_eq!(recalled.unwrap(), whole.recall(&wanted).unwrap(), "{wanted:?}");
+        most = most.max(read);
+    }
+    most
+}
+
+#[test]
+fn what_left_is_read_back_at_a_cost_that_does_not_grow_with_the_rest() {
+    let (short, long) = (read_back(100), read_back(800));
+    // Eight times as many turns are halved three times more, at a block or two each.
+    let most = short + 3 * 3 * 16 * 1024;
+    assert!(long <= most, "{short} bytes of 100 turns, {long} of 800");
+}

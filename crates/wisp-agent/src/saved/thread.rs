@@ -1,9 +1,10 @@
 //! A conversation's place among the saved ones, from its opening to its end.
 
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use wisp_context::{Files, Loaded, Revision, SavedFile, ThreadRecord, load_with_past};
+use wisp_context::{Files, Loaded, Recalled, Revision, SavedFile, ThreadRecord, Wanted, load_with_past};
 use wisp_host::FileError;
 use wisp_host::files::{self, Staged};
 
@@ -214,6 +215,13 @@ impl Thread {
         record.rejoined(&past).ok_or_else(|| SavedError::PastUnreadable {
             name: self.name.clone(),
         })
+    }
+
+    /// An entry or a turn that was put away, read from its place in the past.
+    pub fn recalled(&self, record: &ThreadRecord, wanted: &Wanted) -> Option<Recalled> {
+        let path = self.folder.file(&self.name, SavedFile::Past.ending());
+        let file = files::open_own(&path).ok()?;
+        record.recall_from(wanted, &mut |from, bytes| file.read_at(bytes, from))
     }
 
     fn staged(&self, file: SavedFile, bytes: &[u8]) -> Result<Staged, FileError> {

@@ -81,6 +81,14 @@ impl Conversation {
         if verdict == Verdict::Shifted && !self.may_have_shifted(counts) {
             return Verdict::Whole;
         }
+        // What the server allots may hold a prompt that is a little over the window, and not its reply.
+        let allotted = window.next_multiple_of(256);
+        if verdict == Verdict::Whole
+            && (window + 1..=allotted).contains(&counts.prompt)
+            && self.may_have_shifted(counts)
+        {
+            return Verdict::Shifted;
+        }
         if verdict != Verdict::Whole || !self.model.cuts_silently() {
             return verdict;
         }
