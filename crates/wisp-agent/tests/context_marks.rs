@@ -5,7 +5,7 @@
 mod common;
 
 use common::Stage;
-use ollama_sim::profile::{V0_5_7, V0_24_0};
+use ollama_sim::profile::{V0_5_7, V0_24_0, V0_32_15};
 use ollama_sim::{Capability, Config, Model, Profile, Reply, Seen};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -198,4 +198,42 @@ async fn a_reply_whose_counts_exceed_the_window_is_marked_as_shifted() {
         .map(|e| e["details"]["shifted"].clone())
         .collect();
     assert_eq!(marks, [json!(true), Value::Null]);
+}
+
+/// Data have twice the tokens that were estimated of them: the reply is bounded by what they can be, so that the
+/// server, which forgets the front when the window fills, does not.
+#[tokio::test]
+async fn a_reply_to_text_denser_than_estimated_does_not_grow_past_the_window() {
+    let model = Model::new("sim")
+        .with_capabilities(&[Capability::Completion])
+        .with_context_length(131_072);
+    let rule = |seen: &Seen| match &seen.last().unwrap().content {
+        long if long.contains("at length") => Reply::text(
+            &(0..900)
+                .map(|n| format!("lamp {n} was lit, "))
+                .collect::<String>(),
+        ),
+        _ => Reply::text("in short: yes"),
+    };
+    let config = Config::new(rule).models([model]).profile(V0_32_15);
+    let stage = Stage::new(config, &json!({"ollama": {"contextLength": 8192}}));
+    let mut chat = stage.chat().await;
+    chat.say(&format!("In short? {}", "the lamp was lit at dusk. ".repeat(40)))
+        .await;
+    let data: String = (0..500)
+        .map(|n| format!("{{\"k{n}\":[{},{}]}},", n % 7, n % 5))
+        .collect();
+    chat.say(&format!("Tell it at length: {data}")).await;
+    let last = stage.accounts().pop().unwrap();
+    assert!(
+        last.tokens_sent > 2500 && last.generated > 500,
+        "{} and {}",
+        last.tokens_sent,
+        last.generated
+    );
+    assert!(
+        !last.shifted,
+        "{} and {} of 8,192",
+        last.tokens_sent, last.generated
+    );
 }
