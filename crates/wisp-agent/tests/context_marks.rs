@@ -207,12 +207,9 @@ async fn a_reply_to_text_denser_than_estimated_does_not_grow_past_the_window() {
     let model = Model::new("sim")
         .with_capabilities(&[Capability::Completion])
         .with_context_length(131_072);
-    let rule = |seen: &Seen| match &seen.last().unwrap().content {
-        long if long.contains("at length") => Reply::text(
-            &(0..900)
-                .map(|n| format!("lamp {n} was lit, "))
-                .collect::<String>(),
-        ),
+    let story: Vec<String> = (0..900).map(|n| format!("lamp {n} was lit")).collect();
+    let rule = move |seen: &Seen| match &seen.last().unwrap().content {
+        long if long.contains("at length") => Reply::text(&story.join(", ")),
         _ => Reply::text("in short: yes"),
     };
     let config = Config::new(rule).models([model]).profile(V0_32_15);
@@ -220,9 +217,10 @@ async fn a_reply_to_text_denser_than_estimated_does_not_grow_past_the_window() {
     let mut chat = stage.chat().await;
     chat.say(&format!("In short? {}", "the lamp was lit at dusk. ".repeat(40)))
         .await;
-    let data: String = (0..500)
-        .map(|n| format!("{{\"k{n}\":[{},{}]}},", n % 7, n % 5))
+    let data: Vec<String> = (0..500)
+        .map(|n| format!("{{\"k{n}\":[{},{}]}}", n % 7, n % 5))
         .collect();
+    let data = data.join(",");
     chat.say(&format!("Tell it at length: {data}")).await;
     let last = stage.accounts().pop().unwrap();
     assert!(
