@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
 use wisp_config::{Config, ConfigError, Paths};
-use wisp_context::Rules;
+use wisp_context::{Rules, Target};
 use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
@@ -70,6 +70,9 @@ pub struct Setup {
     pub ids: Arc<dyn IdSource>,
     /// How long is waited for what.
     pub waits: Waits,
+    /// The least share of the window between what a condensation leaves and where the next one is due: 0.2. A test
+    /// shows what it is there for by taking it away.
+    pub margin: f64,
 }
 
 impl Setup {
@@ -91,6 +94,7 @@ impl Setup {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             waits: Waits::default(),
+            margin: Target::default().margin,
         }
     }
 }
@@ -348,7 +352,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         registry,
         tools: None,
         audit,
-        target: parts::target(&config),
+        target: parts::target(&config, setup.margin),
         condensed: false,
         thread,
         conversations: 1,

@@ -45,12 +45,16 @@ impl ThreadRecord {
         if query.words.is_empty() {
             return Vec::new();
         }
+        // What the turn under way asks, and its call that searches, are in view and match every time.
+        let open = self.open_turn().map(|turn| turn.number);
+        let asks =
+            |entry: &Entry| Some(entry.turn) == open && matches!(entry.kind(), Kind::Prompt | Kind::Calls);
         let entries = self
             .entries
             .here()
             .iter()
             .rev()
-            .filter(|entry| entry.kind() != Kind::Instructions);
+            .filter(|entry| entry.kind() != Kind::Instructions && !asks(entry));
         let mut hits: Vec<Hit> = entries.filter_map(|entry| query.find(entry)).collect();
         hits.sort_by_key(|hit| hit.rank);
         hits.truncate(most);

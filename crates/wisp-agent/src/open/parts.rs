@@ -37,8 +37,9 @@ pub(super) fn services(
 }
 
 /// The marks condensing works by.
-pub(super) fn target(config: &Config) -> Target {
+pub(super) fn target(config: &Config, margin: f64) -> Target {
     Target {
+        margin,
         target: config.context_target(),
         headroom_turns: u32::try_from(config.headroom_turns()).unwrap_or(8),
         ..Target::default()

@@ -44,7 +44,7 @@ pub(super) fn rows<R: From<Request>>() -> Vec<Row<R>> {
 fn target(rest: &str) -> Result<(Target, &str), String> {
     let (noun, after) = first_word(rest.trim_start_matches("of ").trim_start_matches("the "));
     let (word, left) = first_word(after);
-    let word = word.trim_end_matches([',', ';']);
+    let word = word.trim_end_matches([',', ';', '.']);
     match noun.to_ascii_lowercase().as_str() {
         "output" | "outputs" => match id(word) {
             Some(id) => Ok((Target::Output(id), left)),
