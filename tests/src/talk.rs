@@ -1,7 +1,7 @@
 //! A conversation over the JSON face: commands in, events out, each wait with a limit.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,11 @@ pub struct Talk {
 impl Talk {
     /// Starts it; each wait for an event lasts at most `limit`.
     pub fn start(wisp: &Wisp, more: &[&str], limit: Duration) -> Self {
-        let mut command = wisp.command(&[&["chat", "--json"], more].concat());
+        Self::of(wisp.command(&[&["chat", "--json"], more].concat()), limit)
+    }
+
+    /// Starts a command line that runs `wisp chat --json`.
+    pub fn of(mut command: Command, limit: Duration) -> Self {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -97,6 +101,11 @@ impl Talk {
             self.until("end of the turn", is_end);
         }
         self.seen[from..].to_vec()
+    }
+
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Leaves, and waits for the exit code.

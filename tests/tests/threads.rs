@@ -6,9 +6,11 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::time::Duration;
 
 use ollama_sim::{Model, Reply, Seen, Server};
-use wisp_tests::{Wisp, serve};
+use serde_json::json;
+use wisp_tests::{Talk, Wisp, notes, outcome, serve};
 
 /// A model that says how many messages it was sent.
 fn counts() -> Server {
@@ -104,4 +106,72 @@ fn a_second_wisp_is_told_which_process_has_it_and_a_kill_leaves_no_lock() {
     let ran = lines(&wisp, &["chat", "--resume", "work"], &["me now"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.text().contains("I see 4 messages."), "{}", ran.text());
+}
+
+/// Two who take turns at one conversation, one of whom condenses it, and a copy taken while it was open.
+#[test]
+fn what_two_wisps_say_in_turn_is_all_there_also_when_one_condenses() {
+    let server = counts();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({"model": "sim", "ollama": {"contextLength": 4096}}));
+    let start = |args: &[&str]| {
+        let mut talk = Talk::start(&wisp, args, Duration::from_secs(40));
+        talk.until("wish for a line", |e| e["type"] == "status");
+        talk
+    };
+    let say = |talk: &mut Talk, who: &str, turns: std::ops::RangeInclusive<u32>| {
+        for turn in turns {
+            let text = format!("{who} {turn}: {}", "the lamp was lit at dusk. ".repeat(16));
+            assert_eq!(outcome(&talk.say(&text)), "ok");
+        }
+    };
+    let mut first = start(&["--save", "work"]);
+    say(&mut first, "A", 1..=2);
+    // Open in the first: refused to others, as is its deletion; a copy may be taken and gone on with.
+    let named = format!("(process {})", first.process());
+    for args in [
+        &["chat", "--resume", "work"][..],
+        &["chat", "--resume"],
+        &["threads", "delete", "work"],
+    ] {
+        let ran = lines(&wisp, args, &["me too"]);
+        assert!(
+            ran.code == Some(64) && ran.err.contains(&named),
+            "{args:?}: {}",
+            ran.err
+        );
+    }
+    let mut copy = start(&["--resume", "work", "--save", "copy"]);
+    say(&mut copy, "C", 1..=3);
+    say(&mut first, "A", 3..=3);
+    copy.leave();
+    first.leave();
+    let mut second = start(&["--resume", "work"]);
+    say(&mut second, "B", 1..=3);
+    second.leave();
+    let mut again = start(&["--resume", "work"]);
+    say(&mut again, "A", 4..=14);
+    assert!(
+        !notes(&again.seen, "info")
+            .iter()
+            .all(|note| !note.contains("made room")),
+        "it is condensed"
+    );
+    drop(again);
+    // Killed, the last one leaves nothing that blocks, and everything anybody said is there once.
+    let ran = lines(&wisp, &["chat", "--resume", "work"], &["last"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let shown = |name: &str| wisp.run(&["threads", "show", name], "").text();
+    let (work, copied) = (shown("work"), shown("copy"));
+    let said = (1..=14)
+        .map(|n| format!("> A {n}: "))
+        .chain((1..=3).map(|n| format!("> B {n}: ")));
+    for line in said.chain(["> last".to_owned()]) {
+        assert_eq!(work.matches(&line).count(), 1, "{line} in {work}");
+    }
+    assert!(!work.contains("> C 1: "), "{work}");
+    for line in ["> A 1: ", "> A 2: ", "> C 1: ", "> C 2: ", "> C 3: "] {
+        assert_eq!(copied.matches(line).count(), 1, "{line} in {copied}");
+    }
+    assert!(!copied.contains("> A 3: "), "{copied}");
 }
