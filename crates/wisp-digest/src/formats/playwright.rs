@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         " test using ",
         " failed",
         " passed (",
+        "Error: No tests found",
     ],
     reader: || Box::<Playwright>::default(),
 };
@@ -44,6 +45,15 @@ impl Reader for Playwright {
             || text.starts_with("Running ") && text.contains(" test using ")
         {
             self.running = true;
+            return Step::Take;
+        }
+        if text == "Error: No tests found." {
+            // Where a file does not load, that is why there are none.
+            if report.failures.is_empty() {
+                report.fail(Finding::new(Kind::Tool, text, line));
+            } else {
+                report.cascade(line);
+            }
             return Step::Take;
         }
         if !self.running {
