@@ -47,6 +47,7 @@ mod gradle;
 mod junit_xml;
 mod jvm;
 mod kubernetes;
+mod latex;
 mod linters;
 mod minitest;
 mod mocha;
@@ -89,6 +90,7 @@ pub static FORMATS: &[Format] = &[
     bundler::FORMAT,
     formatter::FORMAT,
     linters::FORMAT,
+    latex::FORMAT,
     node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
