@@ -57,6 +57,7 @@ mod node_test;
 mod php;
 mod playwright;
 mod pycheck;
+mod scala;
 mod tap;
 mod terraform;
 mod test_more;
@@ -91,6 +92,7 @@ pub static FORMATS: &[Format] = &[
     formatter::FORMAT,
     linters::FORMAT,
     latex::FORMAT,
+    scala::FORMAT,
     node_test::FORMAT,
     mocha::FORMAT,
     rspec::FORMAT,
