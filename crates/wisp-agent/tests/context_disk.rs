@@ -18,7 +18,7 @@ use wisp_agent::protocol::NoteLevel;
 use wisp_agent::saved::{Folder, SavedError, Thread};
 use wisp_context::{
     Content, Dropped, EntryId, Estimator, Gauge, Loss, Outcome, Phase, Reason, Revision, SavedFile, Stamp,
-    Target, ThreadRecord, Time,
+    Target, ThreadRecord, Time, Wanted,
 };
 use wisp_host::faults::{Faults, Step, Times, Watch};
 
@@ -236,6 +236,10 @@ fn goes_on(folder: &Folder, mut thread: Thread, mut twins: Twins, of: &str) {
         opens_as_one_of(folder, &name, &[known(&twins.whole)], of);
     }
     assert!(!twins.saved.is_whole(), "{of}: what left is put away again");
+    for wanted in [Wanted::Turn(1), Wanted::Entry(EntryId(2))] {
+        let recalled = thread.recalled(&twins.saved, &wanted).expect(of);
+        assert_eq!(recalled, twins.whole.recall(&wanted).unwrap(), "{of}");
+    }
     let whole = thread.whole(&twins.saved).expect(of);
     assert_eq!(known(&whole), known(&twins.whole), "{of}");
     drop(thread);
