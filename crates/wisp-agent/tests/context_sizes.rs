@@ -77,7 +77,7 @@ fn settings(window: u64) -> Value {
 }
 
 /// A conversation of so many turns in this window, and what must be true of it.
-async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) {
+async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) -> usize {
     let of = format!("{} at {window}, seed {seed}", profile.name);
     let model = Model::new("sim").with_context_length(131_072);
     let config = Config::new(Reader(seed)).models([model]).profile(profile);
@@ -149,6 +149,7 @@ async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) {
         pressures >= stage.audited("model.request").len(),
         "{of}: before every request"
     );
+    shifted
 }
 
 fn refused(stage: &Stage) -> usize {
@@ -165,7 +166,11 @@ async fn every_server_in_small_and_middling_windows() {
     for (at, profile) in profile::ALL.into_iter().enumerate() {
         let at = at as u64;
         for (window, turns) in [(2048 + at * 97, 10), (4096 + at * 811, 10)] {
-            holds(profile, window, turns, 1 + at * 10 + window).await;
+            let shifted = holds(profile, window, turns, 1 + at * 10 + window).await;
+            assert_eq!(
+                shifted, 0,
+                "{profile:?} {window}: the front was forgotten while the model wrote"
+            );
         }
     }
 }
@@ -204,7 +209,7 @@ proptest! {
 #[tokio::test]
 async fn the_oldest_and_the_newest_in_large_windows() {
     for profile in [profile::V0_5_7, profile::V0_32_15] {
-        holds(profile, 32_768, 8, 5).await;
-        holds(profile, 131_072, 5, 11).await;
+        assert_eq!(holds(profile, 32_768, 8, 5).await, 0);
+        assert_eq!(holds(profile, 131_072, 5, 11).await, 0);
     }
 }

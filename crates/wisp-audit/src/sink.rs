@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use wisp_host::faults::{self, Step};
 use wisp_host::files::{self, Staged};
 
 use crate::chain::End;
@@ -144,7 +145,8 @@ impl Sink {
 
     /// Appends `line`, which ends with a newline, in one write. When it fails, nothing of it is left in the file.
     pub(crate) fn put(&mut self, line: &[u8]) -> Result<(), AuditError> {
-        if let Err(e) = self.file.write_all(line) {
+        let written = faults::pass(Step::Write, &self.path).and_then(|()| self.file.write_all(line));
+        if let Err(e) = written {
             self.torn = self.file.set_len(self.len).is_err();
             return Err(AuditError::write(&self.path, e));
         }

@@ -30,18 +30,20 @@ pub enum Step {
     Remove,
 }
 
-/// Passes, unless a test has this step fail.
+/// Passes, unless a test has this step fail. For those who hold a file of their own: what goes through
+/// [`crate::files`] passes here by itself.
+///
+/// # Errors
+/// What the test says, with the feature `faults`; none without it.
 #[cfg(not(feature = "faults"))]
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
-pub(crate) fn pass(_: Step, _: &Path) -> io::Result<()> {
+pub fn pass(_: Step, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(feature = "faults")]
-pub(crate) use armed::pass;
-#[cfg(feature = "faults")]
-pub use armed::{Faults, Times, Watch};
+pub use armed::{Faults, Times, Watch, pass};
 
 #[cfg(feature = "faults")]
 mod armed {
@@ -139,7 +141,8 @@ mod armed {
         }
     }
 
-    pub(crate) fn pass(step: Step, path: &Path) -> io::Result<()> {
+    /// Passes, unless a test has this step fail.
+    pub fn pass(step: Step, path: &Path) -> io::Result<()> {
         STATE.with_borrow_mut(|state| state.as_mut().map_or(Ok(()), |state| state.pass(step, path)))
     }
 
