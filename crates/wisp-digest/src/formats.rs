@@ -127,3 +127,9 @@ pub static FORMATS: &[Format] = &[
     c_family::FORMAT,
     shell::FORMAT,
 ];
+
+// A line's cues are bits of one word: a bit for each format, and one for the words of failure.
+const _: () = assert!(
+    FORMATS.len() < 64,
+    "there are more formats than a line's cues have bits"
+);
