@@ -64,7 +64,7 @@ fn kinds(home: &Path) -> Vec<String> {
 /// Six turns in a window of 4,096 tokens, the write numbered `at` refused; what came of each.
 async fn conversation(home: &Path, server: &Server, at: usize) -> (Vec<Vec<Event>>, usize) {
     let mut talk = Talk::open(home, server, 4096, |setup| {
-        setup.saving.name = Some("work".to_owned())
+        setup.saving.name = Some("work".to_owned());
     })
     .await
     .unwrap();
