@@ -1,9 +1,15 @@
 //! Gradle: failed tasks and tests, and what went wrong.
 //!
-//! Written from documentation of Gradle 8 and 9, not seen from a real run. The task that failed and `BUILD FAILED`
-//! report what the compiler or the tests said; "What went wrong" is the root only where nothing else says it.
+//! Written from documentation of Gradle 8 and 9, and seen in runs of Gradle 3 to 8 that their users posted. The task
+//! that failed and `BUILD FAILED` report what the compiler or the tests said; "What went wrong" is the root only where
+//! nothing else says it.
+
+mod wrong;
+
+use wrong::Wrong;
 
 use super::java::Trace;
+use super::jvm;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
@@ -14,18 +20,21 @@ pub(crate) const FORMAT: Format = Format {
     name: "gradle",
     tools: "gradle, gradlew (Java, Kotlin, Android)",
     recognises: "failed tests, failed tasks as consequences, what went wrong when nothing else says it",
-    version: "Gradle 8.10 (documentation)",
+    version: "Gradle 3 to 8 (runs posted by their users), 9 (documentation)",
     triggers: &[
         "> Task ",
         "FAILED",
         "BUILD SUCCESSFUL",
-        "FAILURE: Build failed",
+        "FAILURE: Build ",
         "* What went wrong:",
         "* Try:",
         " tests completed",
         " test completed",
         "Test result: ",
-        "Build file '",
+        "* Where:",
+        "* Exception is:",
+        ": Task failed with an exception",
+        "Gradle task ",
         " STANDARD_",
     ],
     reader: || Box::<Gradle>::default(),
@@ -38,9 +47,23 @@ struct Gradle {
     printed: bool,
     /// Where the build file is wrong.
     place: Option<Location>,
-    wrong: Option<Finding>,
-    what: bool,
-    help: bool,
+    wrong: Option<Wrong>,
+    block: Block,
+    /// The task whose output is being read, and how many failures were known before it.
+    task: Option<(String, u64)>,
+    /// The tasks in whose output failures stood.
+    explained: Vec<String>,
+}
+
+/// Which part of the report at the end is being read.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    #[default]
+    None,
+    Where,
+    What,
+    Trace,
+    Help,
 }
 
 /// A test that failed, with its exception.
@@ -57,13 +80,13 @@ impl Reader for Gradle {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         if let Some(test) = &mut self.test {
-            if line.indent() >= 4 || (line.is_blank() && test.trace.is_some()) {
+            if is_under(line) || (line.is_blank() && test.trace.is_some()) {
                 test.line(line);
                 return Step::Hold;
             }
             self.close(report);
         }
-        if self.printed && (line.indent() >= 4 || line.is_blank()) {
+        if self.printed && (is_under(line) || line.is_blank()) {
             return Step::Hold;
         }
         self.printed =
@@ -71,7 +94,7 @@ impl Reader for Gradle {
         if self.printed {
             return Step::Hold;
         }
-        if self.what || self.help {
+        if self.block != Block::None {
             return self.block(line, report);
         }
         if let Some(name) = text
@@ -101,7 +124,8 @@ impl Reader for Gradle {
 impl Gradle {
     fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.starts_with("> Task ") {
+        if text.starts_with("> Task ") || (text.starts_with(':') && text.ends_with(" FAILED")) {
+            self.begin(text, report);
             if text.ends_with(" FAILED") {
                 report.announce(line);
             }
@@ -110,6 +134,7 @@ impl Gradle {
         if text.starts_with("FAILURE: Build failed")
             || text.starts_with("FAILURE: Build completed with")
             || text.starts_with("BUILD FAILED in")
+            || text == "BUILD FAILED"
         {
             self.end_wrong(report);
             report.failed(line);
@@ -120,56 +145,91 @@ impl Gradle {
             report.succeeded(line);
             return Step::Take;
         }
-        if let Some(place) = build_file(text) {
-            self.place = Some(place);
+        if let Some(block) = heading(text) {
+            if block == Block::What {
+                self.end_wrong(report);
+            }
+            self.block = block;
+            return if block == Block::None {
+                Step::Take
+            } else {
+                Step::Hold
+            };
+        }
+        if text.ends_with(": Task failed with an exception.") {
             return Step::Take;
         }
-        if text == "* What went wrong:" {
-            self.what = true;
-            return Step::Hold;
-        }
-        if text == "* Try:" {
-            self.help = true;
-            return Step::Hold;
+        // Flutter and others that run gradle say so after it.
+        if text.contains("Gradle task ") && text.contains(" failed with exit code ") {
+            report.cascade(line);
+            return Step::Take;
         }
         sum(line, report)
     }
 
-    /// What went wrong, or the advice after it.
-    fn block(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if line.is_blank() || line.text.starts_with("* ") {
-            self.what = line.text == "* What went wrong:";
-            self.help = line.text == "* Try:" || (self.help && !line.is_blank());
-            return Step::Hold.or_take(self.what || self.help);
+    /// The output of another task begins.
+    fn begin(&mut self, text: &str, report: &Report) {
+        let name = text.trim_start_matches("> Task ").split(' ').next().unwrap_or("");
+        let known = report.failures.len() as u64 + report.more;
+        if let Some((task, before)) = self.task.replace((name.to_owned(), known)) {
+            if task == name {
+                self.task = Some((task, before));
+            } else if known > before && self.explained.len() < crate::limits::PENDING {
+                self.explained.push(task);
+            }
         }
-        if line.text.starts_with("BUILD FAILED") || line.text.starts_with("=====") {
-            (self.what, self.help) = (false, false);
+    }
+
+    /// A part of the report at the end: where, what went wrong, the stack trace, the advice.
+    fn block(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        if heading(text).is_some() || ENDS.iter().any(|start| text.starts_with(start)) {
+            self.block = Block::None;
             return self.marks(line, report);
         }
-        if self.what {
-            if let Some(finding) = &mut self.wrong {
-                finding.add(line);
-            } else {
-                let mut finding = Finding::new(Kind::Configure, line.text, line);
-                finding.location = self.place.take();
-                self.wrong = Some(finding);
+        match self.block {
+            Block::Where => self.place = self.place.take().or_else(|| build_file(text)),
+            Block::What => return self.what(line, report),
+            Block::Trace if text.starts_with("Deprecated Gradle features") => self.block = Block::None,
+            Block::Trace => {
+                if let Some(wrong) = &mut self.wrong {
+                    wrong.trace(line);
+                }
             }
+            Block::Help if line.is_blank() => self.block = Block::None,
+            Block::None | Block::Help => {}
+        }
+        if self.block == Block::None {
+            Step::Take
+        } else {
+            Step::Hold
+        }
+    }
+
+    fn what(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        // The compiler's own words are its reader's.
+        if jvm::states(line.body()) {
+            return Step::Give(jvm::FORMAT.name);
+        }
+        let Some(wrong) = &mut self.wrong else {
+            self.wrong = Some(Wrong::new(line, self.place.take()));
+            return Step::Hold;
+        };
+        if !wrong.line(line) {
+            self.block = Block::None;
+            return self.marks(line, report);
         }
         Step::Hold
     }
 
     /// The block is a root only where nothing else states one.
     fn end_wrong(&mut self, report: &mut Report) {
-        let Some(finding) = self.wrong.take() else { return };
-        let stated = finding.title.starts_with("Execution failed for task") && !report.failures.is_empty();
-        if stated {
-            report.cascade(&Line {
-                number: finding.lines.first,
-                text: &finding.title,
-            });
-        } else {
-            report.fail(finding);
-        }
+        self.begin("", report);
+        let Some(wrong) = self.wrong.take() else { return };
+        let explained = wrong
+            .task()
+            .is_some_and(|task| self.explained.iter().any(|name| name == task));
+        wrong.close(explained, report);
     }
 
     fn close(&mut self, report: &mut Report) {
@@ -179,15 +239,29 @@ impl Gradle {
     }
 }
 
-impl Step {
-    fn or_take(self, hold: bool) -> Self {
-        if hold { self } else { Self::Take }
+/// Beginnings of lines that end a part of the report at the end.
+const ENDS: &[&str] = &["BUILD FAILED", "=====", "> Task ", "FAILURE: "];
+
+/// What stands under a heading of the report at the end.
+fn heading(text: &str) -> Option<Block> {
+    match text {
+        "* Where:" => Some(Block::Where),
+        "* What went wrong:" => Some(Block::What),
+        "* Exception is:" => Some(Block::Trace),
+        "* Try:" => Some(Block::Help),
+        _ => text.starts_with("* Get more help").then_some(Block::None),
     }
 }
 
-/// `Build file '/srv/build.gradle.kts' line: 7`.
+/// Whether the line stands under a test's name.
+fn is_under(line: &Line<'_>) -> bool {
+    line.indent() >= 4 || line.text.starts_with('\t')
+}
+
+/// `Build file '/srv/build.gradle.kts' line: 7`, and so of a settings file and a script.
 fn build_file(text: &str) -> Option<Location> {
-    let (path, row) = text.strip_prefix("Build file '")?.split_once("' line: ")?;
+    let (file, row) = text.split_once("' line: ")?;
+    let (_, path) = file.split_once('\'')?;
     Some(Location {
         path: path.to_owned(),
         line: row.parse().ok(),

@@ -25,16 +25,19 @@ const EXTENSIONS: &[&str] = &["java", "kt", "kts", "scala", "groovy"];
 #[derive(Debug, Default)]
 struct Jvm {
     open: Option<Finding>,
+    /// What is told already, and may be explained.
+    told: Option<String>,
     source: u32,
     read: bool,
 }
 
 impl Reader for Jvm {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some((level, location, message)) = parse(line.text) {
+        if let Some((level, location, message)) = parse(line.body()) {
             self.close(report);
             self.read = true;
             match level {
+                Level::Error if line.text.starts_with("e: ") => self.tell(message, location, line, report),
                 Level::Error => self.open = Some(Finding::new(Kind::Compile, message, line).at(location)),
                 Level::Warning => report.warn(kind(message), Some(location), line),
                 Level::Note => {}
@@ -42,7 +45,7 @@ impl Reader for Jvm {
             self.source = 4;
             return Step::Lean;
         }
-        if self.read && counted(line.text) {
+        if self.read && counted(line.body()) {
             self.close(report);
             if line.text.contains(" error") {
                 report.cascade(line);
@@ -59,9 +62,7 @@ impl Reader for Jvm {
             && (symbol || line.indent() > 0 || self.source == 4 || is_caret(body))
         {
             self.source -= u32::from(!symbol);
-            if let Some(open) = &mut self.open {
-                open.add(line);
-            }
+            self.explain(line, report);
             return Step::Lean;
         }
         self.close(report);
@@ -84,7 +85,7 @@ fn parse(text: &str) -> Option<(Level, Location, &str)> {
     } else {
         (Level::Warning, text.strip_prefix("w: ")?)
     };
-    let rest = rest.strip_prefix("file://").unwrap_or(rest);
+    let rest = rest.strip_prefix("file://").map_or(rest, without_root);
     if let Some((location, message)) =
         place_at_start(rest).filter(|(place, _)| has_extension(&place.path, EXTENSIONS))
     {
@@ -99,6 +100,19 @@ fn parse(text: &str) -> Option<(Level, Location, &str)> {
         column: Some(column),
     };
     Some((level, location, rest.strip_prefix("): ")?))
+}
+
+/// `/C:/srv/A.kt` as Windows writes it.
+fn without_root(path: &str) -> &str {
+    match path.as_bytes() {
+        [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => &path[1..],
+        _ => path,
+    }
+}
+
+/// Whether the compiler states something on this line.
+pub(super) fn states(text: &str) -> bool {
+    parse(text).is_some()
 }
 
 fn kind(message: &str) -> &str {
@@ -119,7 +133,27 @@ fn is_caret(body: &str) -> bool {
 }
 
 impl Jvm {
+    /// Under Gradle kotlinc's line is the whole of it, and what it set off comes next.
+    fn tell(&mut self, message: &str, location: Location, line: &Line<'_>, report: &mut Report) {
+        let key = format!("kotlinc {location} {message}");
+        let finding = Finding::new(Kind::Compile, message, line).at(location);
+        let cause = missing_name(&finding.title);
+        report.fail(finding.because(cause).known_as(&*key));
+        self.told = Some(key);
+    }
+
+    fn explain(&mut self, line: &Line<'_>, report: &mut Report) {
+        let told = self.told.as_ref().and_then(|key| report.known(key));
+        if let Some(open) = &mut self.open {
+            open.add(line);
+        } else if let Some(told) = told.filter(|told| told.explain.len() < crate::limits::EXPLAIN) {
+            told.lines.reach(line.number);
+            told.explain.push(line.quote());
+        }
+    }
+
     fn close(&mut self, report: &mut Report) {
+        self.told = None;
         if let Some(finding) = self.open.take() {
             let symbol = finding
                 .explain
