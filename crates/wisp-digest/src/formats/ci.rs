@@ -3,6 +3,7 @@
 //! Written from documentation and published logs of Actions runner 2.320 and `GitLab` Runner 17. A step's script is
 //! echoed before it runs and is no output; `Process completed with exit code` reports a failure stated above it.
 
+use super::dotnet;
 use crate::counted::counted;
 use crate::diag::{Level, colon, missing_name, paren};
 use crate::digest::{Kind, Location, Verdict};
@@ -138,6 +139,8 @@ impl Reader for Ci {
 impl Ci {
     fn mark(&mut self, mark: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         match mark {
+            // MSBuild prints its diagnostics twice, and its reader knows them again.
+            "error" | "warning" if dotnet::states(rest) => Step::Give(dotnet::FORMAT.name),
             "group" => {
                 if let Some(name) = rest.strip_prefix("Run ") {
                     self.enter(name, line, report);

@@ -1,11 +1,17 @@
 //! `dotnet build`, `MSBuild`, the C# and Visual C++ compilers, and `dotnet test`.
 //!
-//! Written from documentation of .NET SDK 8 and 9, not seen from a real run. `MSBuild` prints every diagnostic
-//! again in its summary; each counts once.
+//! Written from documentation of .NET SDK 8 and 9, and seen in runs of SDK 6 to 10 and Visual Studio that their users
+//! posted: the console logger's and the terminal logger's. `MSBuild` prints every diagnostic again in its summary; each
+//! counts once.
 
-use crate::diag::{self, Level, missing_name};
-use crate::digest::{Kind, Location};
-use crate::line::{Line, has_extension, leading_number, number_after};
+mod build;
+mod tests;
+
+use build::Open;
+use tests::Failed;
+
+use crate::digest::Kind;
+use crate::line::{Line, leading_number, number_after, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -14,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "dotnet",
     tools: "dotnet build, dotnet test, msbuild, csc, cl, NuGet",
     recognises: "errors and warnings once each, failed tests with message and place, the sums",
-    version: ".NET SDK 9 (documentation)",
+    version: ".NET SDK 6 to 10, Visual Studio (runs posted by their users)",
     triggers: &[
         "): error ",
         "): warning ",
@@ -25,18 +31,29 @@ pub(crate) const FORMAT: Format = Format {
         ": warning CS",
         ": warning MSB",
         ": warning NU",
+        "CSC : error",
+        "MSBUILD : error",
+        "error LNK",
+        "error run failed",
         "Build FAILED",
         "Build succeeded",
         " Warning(s)",
         " Error(s)",
+        " error(s)",
         "Passed!  -",
         "Failed!  -",
         "  Failed ",
         "): fatal error ",
-        "Test Run Failed",
-        "Test Run Successful",
-        "MSBUILD : error",
+        "Test Run ",
+        "Test summary: total: ",
+        "Test run summary: ",
+        "Total tests: ",
+        "Running tests from ",
+        "Testing.Platform Runner",
+        "test run was aborted",
         "[xUnit.net ",
+        "-- FAILED.",
+        " skipped ==========",
     ],
     reader: || Box::<Dotnet>::default(),
 };
@@ -44,80 +61,42 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Dotnet {
     test: Option<Failed>,
+    /// A diagnostic whose text follows.
+    open: Option<Open>,
+    /// Why the tests' host ended, and where.
+    aborted: Option<Finding>,
+    /// Tests of Microsoft.Testing.Platform are being run.
+    platform: bool,
+    /// A sum whose numbers stand on lines of their own.
+    sum: bool,
 }
 
-#[derive(Debug)]
-struct Failed {
-    finding: Finding,
-    name: String,
-    stated: bool,
-    part: Part,
-}
-
-/// Where in a failed test's block a line stands.
-#[derive(Debug, PartialEq, Eq)]
-enum Part {
-    Name,
-    Message,
-    Trace,
-    Printed,
-}
-
-/// The next test or the sum.
-fn starts_anew(text: &str) -> bool {
-    [
-        "  Failed ",
-        "  Passed ",
-        "  Skipped ",
-        "Failed!",
-        "Passed!",
-        "Test Run ",
-    ]
-    .iter()
-    .any(|start| text.starts_with(start))
+/// Whether a line of a CI runner, without its mark, is one of `MSBuild`'s.
+pub(super) fn states(text: &str) -> bool {
+    build::parse(text).is_some()
 }
 
 impl Reader for Dotnet {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some(test) = &mut self.test {
-            if test.line(line) {
-                return Step::Hold;
-            }
-            self.close(report);
-        }
-        if diagnostic(line, report) || sums(line, report) {
-            return Step::Take;
-        }
-        if line.text.starts_with("  Failed to restore ") {
-            report.failed(line);
-            report.cascade(line);
-            return Step::Take;
-        }
-        // xUnit's runner says so before the test's block does.
-        if line.text.starts_with("[xUnit.net ") {
-            if line.text.ends_with(" [FAIL]") {
-                report.announce(line);
-            }
-            return Step::Take;
-        }
-        if let Some(rest) = line
-            .text
-            .strip_prefix("  Failed ")
-            .filter(|rest| rest.ends_with(']'))
-        {
-            let name = rest.rsplit_once(" [").map_or(rest, |(name, _)| name);
-            let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
-                .of(name)
-                .known_as(format!("dotnet {name}"));
-            self.test = Some(Failed {
-                finding,
-                name: name.to_owned(),
-                stated: false,
-                part: Part::Name,
-            });
+        if self.goes_on(line, report) {
             return Step::Hold;
         }
-        Step::Pass
+        if self.sum && number_line(line, report) {
+            return Step::Hold;
+        }
+        self.sum = false;
+        if let Some(found) = build::parse(line.body()) {
+            // A symbol that is nowhere is the linker's own.
+            if ["LNK2001", "LNK2019", "LNK1120"].contains(&found.code) {
+                return Step::Pass;
+            }
+            self.open = build::report(found, line, report);
+            return Step::Take.or_hold(self.open.is_some());
+        }
+        if sums(line, report) || consequence(line, report) {
+            return Step::Take;
+        }
+        self.run(line, report)
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -125,126 +104,155 @@ impl Reader for Dotnet {
     }
 }
 
+impl Step {
+    fn or_hold(self, hold: bool) -> Self {
+        if hold { Self::Hold } else { self }
+    }
+}
+
 impl Dotnet {
+    /// Whether the line is more of what is open; else it is closed.
+    fn goes_on(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let on = match (&mut self.test, &mut self.open, &mut self.aborted) {
+            (Some(test), ..) => test.line(line),
+            (_, Some(open), _) => open.line(line),
+            (.., Some(aborted)) => frame_of(aborted, line),
+            _ => return false,
+        };
+        if !on {
+            self.close(report);
+        }
+        on
+    }
+
+    /// What a run of tests says.
+    fn run(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let text = line.text;
+        // xUnit's runner says so before the test's block does.
+        if text.starts_with("[xUnit.net ") {
+            if text.ends_with(" [FAIL]") {
+                report.announce(line);
+            }
+            return Step::Take;
+        }
+        if text.starts_with("Running tests from ") || text.contains("Testing.Platform Runner") {
+            self.platform = true;
+            return Step::Lean;
+        }
+        if text.starts_with("Total tests: ") || text.starts_with("Test run summary: ") {
+            self.platform = false;
+            self.sum = true;
+            return begin_sum(line, report);
+        }
+        if let Some((_, reason)) = text.split_once("test run was aborted. Reason: ") {
+            report.failed(line);
+            self.aborted = Some(Finding::new(Kind::Crash, reason, line).known_as(format!("dotnet {reason}")));
+            return Step::Hold;
+        }
+        self.test = Failed::of(line).filter(|_| self.platform || text.starts_with(' '));
+        if self.test.is_some() {
+            return Step::Hold;
+        }
+        if self.platform {
+            // What tests print between their results.
+            report.unclaimed(line);
+            return Step::Lean;
+        }
+        Step::Pass
+    }
+
     fn close(&mut self, report: &mut Report) {
         if let Some(test) = self.test.take() {
             report.fail(test.finding);
         }
-    }
-}
-
-impl Failed {
-    /// The message and the stack trace under a failed test. The message's own lines are not indented.
-    fn line(&mut self, line: &Line<'_>) -> bool {
-        let body = line.body();
-        match body {
-            "Error Message:" => self.part = Part::Message,
-            "Stack Trace:" => self.part = Part::Trace,
-            "Standard Output Messages:" | "Standard Error Messages:" => self.part = Part::Printed,
-            _ if starts_anew(line.text) || (line.is_blank() && self.part != Part::Message) => return false,
-            _ => match self.part {
-                Part::Message => self.message(body, line),
-                Part::Trace => self.frame(body),
-                Part::Printed => {}
-                Part::Name => return false,
-            },
+        if let Some(open) = self.open.take() {
+            open.close(report);
         }
-        true
-    }
-
-    fn message(&mut self, body: &str, line: &Line<'_>) {
-        if self.stated {
-            self.finding.add(line);
-        } else {
-            self.stated = true;
-            self.finding.retitle(&format!("{}: {body}", self.name));
-            self.finding.lines = line.span();
-        }
-    }
-
-    /// `at Dunlin.WadeTests.Depth() in /srv/WadeTests.cs:line 12`.
-    fn frame(&mut self, body: &str) {
-        let place = body
-            .split_once(") in ")
-            .and_then(|(_, rest)| rest.rsplit_once(":line "));
-        if let Some((path, line)) = place.filter(|_| self.finding.location.is_none()) {
-            self.finding.location = Some(Location {
-                path: path.to_owned(),
-                line: line.trim().parse().ok(),
-                column: None,
-            });
+        if let Some(aborted) = self.aborted.take() {
+            report.fail(aborted);
         }
     }
 }
 
-/// `Wade.cs(12,38): error CS0103: message [project.csproj]`, and diagnostics of a project or of the tool.
-fn diagnostic(line: &Line<'_>, report: &mut Report) -> bool {
-    let text = line.body();
-    let Some((location, level, code, message)) = parse(text) else {
+/// A frame of the exception that ended the tests' host.
+fn frame_of(aborted: &mut Finding, line: &Line<'_>) -> bool {
+    let body = line.body();
+    let is_frame = line.indent() > 0 && (body.starts_with("at ") || body.starts_with("--- End"));
+    if is_frame {
+        aborted.add(line);
+        aborted.location = aborted.location.take().or_else(|| tests::frame(body));
+    }
+    is_frame
+}
+
+/// Lines that say that a project failed, and no more.
+fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
+    let body = line.body();
+    let of_project = body.contains(" failed with ") && body.contains(" error(s)");
+    if body.starts_with("Build failed with ") || body.starts_with("Restore failed with ") {
+        report.failed(line);
+        report.cascade(line);
+    } else if of_project {
+        report.announce(line);
+    } else if body.contains("-- FAILED.") || body.starts_with("Test Run Aborted") {
+        report.failed(line);
+        report.cascade(line);
+    } else if line.text.starts_with("  Failed to restore ") {
+        report.failed(line);
+        report.cascade(line);
+    } else {
         return false;
-    };
-    let message = message
-        .rsplit_once(" [")
-        .filter(|(_, end)| end.ends_with("proj]"))
-        .map_or(message, |(message, _)| message);
-    let code = code.unwrap_or("");
-    match level {
-        Level::Error => {
-            let title = format!("{code}: {message}").trim_start_matches(": ").to_owned();
-            let place = location.as_ref().map_or(String::new(), ToString::to_string);
-            let mut finding = Finding::new(kind(code), &title, line)
-                .because(missing_name(message))
-                .known_as(format!("msbuild {place} {title}"));
-            finding.location = location;
-            report.fail(finding);
-        }
-        Level::Warning => {
-            let once = Line {
-                number: line.number,
-                text: line.body(),
-            };
-            report.warn(if code.is_empty() { "msbuild" } else { code }, location, &once);
-        }
-        Level::Note => {}
     }
     true
 }
 
-fn kind(code: &str) -> Kind {
-    match code {
-        _ if code.starts_with("NU") => Kind::Dependency,
-        _ if code.starts_with("MSB") || code.starts_with("NETSDK") => Kind::Configure,
-        _ if code.starts_with("LNK") => Kind::Link,
-        _ => Kind::Compile,
+/// Names of the numbers of a run of tests, as the tools write them.
+const COUNTS: &[(&str, &str)] = &[
+    ("total", "total:"),
+    ("passed", "passed:"),
+    ("failed", "failed:"),
+    ("succeeded", "succeeded:"),
+    ("skipped", "skipped:"),
+];
+
+/// `Total tests: 4`, with or without the other numbers behind it; `Test run summary: Failed!`.
+fn begin_sum(line: &Line<'_>, report: &mut Report) -> Step {
+    let text = line.text;
+    if let Some(total) = number_after(text, "Total tests: ") {
+        let mut counts = vec![("total", total)];
+        let others = [
+            ("passed", "Passed:"),
+            ("failed", "Failed:"),
+            ("skipped", "Skipped:"),
+        ];
+        counts.extend(
+            others
+                .iter()
+                .filter_map(|(name, word)| Some((*name, number_after(text, word)?))),
+        );
+        report.tally("dotnet test", &counts, line);
+    } else if text.starts_with("Test run summary: Failed") {
+        report.failed(line);
+        report.cascade(line);
+    } else if text.starts_with("Test run summary: Passed") {
+        report.succeeded(line);
     }
+    Step::Hold
 }
 
-fn parse(text: &str) -> Option<(Option<Location>, Level, Option<&str>, &str)> {
-    if let Some(found) = diag::paren(text).filter(|each| {
-        !has_extension(
-            &each.location.path,
-            &["ts", "tsx", "js", "jsx", "mts", "cts", "vue"],
-        )
-    }) {
-        return Some((Some(found.location), found.level, found.code, found.message));
+/// `     Passed: 3`, `  total: 56`, ` Total time: 1.6 Seconds`.
+fn number_line(line: &Line<'_>, report: &mut Report) -> bool {
+    let body = line.body();
+    if body.is_empty() {
+        return true;
     }
-    let (origin, rest) = text.split_once(" : ").or_else(|| text.split_once(": "))?;
-    if origin.contains('`') {
-        return None;
+    let word = body.split(':').next().unwrap_or("").to_lowercase();
+    let count = COUNTS.iter().find(|(name, _)| *name == word);
+    if let Some((name, _)) = count {
+        let number = number_after(body, ":").unwrap_or(0);
+        report.tally("dotnet test", &[(name, number)], line);
     }
-    let (level, code, message) = diag::coded(rest)?;
-    let coded = code.is_some_and(|code| {
-        ["CS", "MSB", "NU", "NETSDK", "LNK", "FS", "BC"]
-            .iter()
-            .any(|start| code.starts_with(start))
-    });
-    let location =
-        has_extension(origin, &["csproj", "fsproj", "vbproj", "sln", "props", "targets"]).then(|| Location {
-            path: origin.to_owned(),
-            line: None,
-            column: None,
-        });
-    coded.then_some((location, level, code, message))
+    line.indent() > 0 && (count.is_some() || ["total time", "duration", "error"].contains(&word.as_str()))
 }
 
 /// The closing lines of a build and of a test run.
@@ -264,23 +272,49 @@ fn sums(line: &Line<'_>, report: &mut Report) -> bool {
         };
         report.tally("msbuild", &[(name, count)], line);
     } else if text.starts_with("Passed!  -") || text.starts_with("Failed!  -") {
-        let counts: Vec<(&str, u64)> = [
+        let counts = [
             ("failed", "Failed:"),
             ("passed", "Passed:"),
             ("skipped", "Skipped:"),
             ("total", "Total:"),
-        ]
-        .iter()
-        .filter_map(|(name, word)| Some((*name, number_after(text, word)?)))
-        .collect();
-        report.tally("dotnet test", &counts, line);
+        ];
+        tally(&counts, line, report);
         if text.starts_with("Failed!") {
             report.failed(line);
         } else {
             report.succeeded(line);
         }
+    } else if text.starts_with("Test summary: total: ") {
+        tally(COUNTS, line, report);
+    } else if text.ends_with(" skipped ==========") {
+        solution(text, line, report);
     } else {
         return false;
     }
     true
+}
+
+fn tally(counts: &[(&str, &str)], line: &Line<'_>, report: &mut Report) {
+    let counts: Vec<(&str, u64)> = counts
+        .iter()
+        .filter_map(|(name, word)| Some((*name, number_after(line.text, word)?)))
+        .collect();
+    report.tally("dotnet test", &counts, line);
+}
+
+/// `========== Build: 0 succeeded, 1 failed, 0 up-to-date, 0 skipped ==========`.
+fn solution(text: &str, line: &Line<'_>, report: &mut Report) {
+    let number = |word| number_before(text, word).unwrap_or(0);
+    let failed = number("failed");
+    report.tally(
+        "projects",
+        &[("succeeded", number("succeeded")), ("failed", failed)],
+        line,
+    );
+    if failed > 0 {
+        report.failed(line);
+        report.cascade(line);
+    } else {
+        report.succeeded(line);
+    }
 }

@@ -1,0 +1,127 @@
+//! The tests' part of what `dotnet test` prints: `VSTest`'s blocks, and those of Microsoft.Testing.Platform.
+
+use crate::digest::{Kind, Location};
+use crate::line::Line;
+use crate::report::Finding;
+
+/// A failed test whose block is being read.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) finding: Finding,
+    name: String,
+    stated: bool,
+    part: Part,
+    /// Everything indented is its own, and the message has no heading.
+    platform: bool,
+}
+
+/// Where in a failed test's block a line stands.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Name,
+    Message,
+    Trace,
+    Printed,
+}
+
+/// The next test or the sum.
+fn starts_anew(text: &str) -> bool {
+    [
+        "  Failed ",
+        "  Passed ",
+        "  Skipped ",
+        "Failed!",
+        "Passed!",
+        "Test Run ",
+        "Total tests: ",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
+}
+
+impl Failed {
+    /// The test of `  Failed Name [12 ms]` or `failed Name (12ms)`.
+    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+        let (rest, open, close) = match line.text.strip_prefix("  Failed ") {
+            Some(rest) => (rest, " [", ']'),
+            None => (line.text.strip_prefix("failed ")?, " (", ')'),
+        };
+        let (name, took) = rest.rsplit_once(open)?;
+        let timed = took.strip_suffix(close)?.ends_with('s');
+        let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+            .of(name)
+            .known_as(format!("dotnet {name}"));
+        timed.then(|| Self {
+            finding,
+            name: name.to_owned(),
+            stated: false,
+            part: Part::Name,
+            platform: open == " (",
+        })
+    }
+
+    /// The message and the stack trace under a failed test. `VSTest`'s message has lines that are not indented.
+    pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
+        let body = line.body();
+        if self.platform {
+            return self.indented(body, line);
+        }
+        match body {
+            "Error Message:" => self.part = Part::Message,
+            "Stack Trace:" => self.part = Part::Trace,
+            "Standard Output Messages:" | "Standard Error Messages:" => self.part = Part::Printed,
+            _ if starts_anew(line.text) => return false,
+            // NUnit tells the place again, with a number before it, after a blank line.
+            _ if line.is_blank() => return self.part == Part::Message || self.part == Part::Trace,
+            _ => match self.part {
+                Part::Message => self.message(body, line),
+                Part::Trace if line.indent() > 0 || body.starts_with("1) ") => self.frame(body),
+                Part::Printed => {}
+                Part::Name | Part::Trace => return false,
+            },
+        }
+        true
+    }
+
+    fn indented(&mut self, body: &str, line: &Line<'_>) -> bool {
+        if line.indent() == 0 {
+            return false;
+        }
+        if body.starts_with("at ") {
+            self.part = Part::Trace;
+            self.frame(body);
+        } else if body.starts_with("Standard output") || body.starts_with("Error output") {
+            self.part = Part::Printed;
+        } else if self.part == Part::Name {
+            self.message(body, line);
+        }
+        true
+    }
+
+    fn message(&mut self, body: &str, line: &Line<'_>) {
+        if self.stated {
+            self.finding.add(line);
+        } else {
+            self.stated = true;
+            self.finding.retitle(&format!("{}: {body}", self.name));
+            self.finding.lines = line.span();
+        }
+    }
+
+    fn frame(&mut self, body: &str) {
+        if self.finding.location.is_none() {
+            self.finding.location = frame(body);
+        }
+    }
+}
+
+/// `at Dunlin.WadeTests.Depth() in /srv/WadeTests.cs:line 12`, and with `:12` at its end.
+pub(super) fn frame(body: &str) -> Option<Location> {
+    let (_, place) = body.split_once(") in ")?;
+    let (path, line) = place.rsplit_once(':')?;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(line.trim_start_matches("line ").trim().parse().ok()?),
+        column: None,
+    })
+}
