@@ -188,22 +188,19 @@ fn frame_of(aborted: &mut Finding, line: &Line<'_>) -> bool {
 /// Lines that say that a project failed, and no more.
 fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
     let body = line.body();
-    let of_project = body.contains(" failed with ") && body.contains(" error(s)");
-    if body.starts_with("Build failed with ") || body.starts_with("Restore failed with ") {
+    let whole = ["Build failed with ", "Restore failed with ", "Test Run Aborted"]
+        .iter()
+        .any(|start| body.starts_with(start));
+    if whole || body.contains("-- FAILED.") || line.text.starts_with("  Failed to restore ") {
         report.failed(line);
         report.cascade(line);
-    } else if of_project {
-        report.announce(line);
-    } else if body.contains("-- FAILED.") || body.starts_with("Test Run Aborted") {
-        report.failed(line);
-        report.cascade(line);
-    } else if line.text.starts_with("  Failed to restore ") {
-        report.failed(line);
-        report.cascade(line);
-    } else {
-        return false;
+        return true;
     }
-    true
+    let of_project = body.contains(" failed with ") && body.contains(" error(s)");
+    if of_project {
+        report.announce(line);
+    }
+    of_project
 }
 
 /// Names of the numbers of a run of tests, as the tools write them.
