@@ -149,9 +149,10 @@ fn docker_step(text: &str) -> Option<(&str, &str)> {
 fn build_seconds(text: &str) -> &str {
     let whole = text.bytes().take_while(u8::is_ascii_digit).count();
     let exact = text[whole..].strip_prefix('.').is_some_and(|rest| {
-        rest.len() >= 3
-            && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit)
-            && matches!(rest.as_bytes().get(3), None | Some(b' '))
+        let part = rest.bytes().take_while(u8::is_ascii_digit).count();
+        // Four digits in all, as BuildKit rounds: `0.630`, `37.02`, `178.4`.
+        (part == 3 || (part > 0 && part + whole == 4))
+            && matches!(rest.as_bytes().get(part), None | Some(b' '))
     });
     if exact { without_seconds(text) } else { text }
 }

@@ -1,8 +1,9 @@
 //! docker build with plain progress (`BuildKit`), and the older builder.
 //!
-//! Written from documentation of `BuildKit` 0.12 and docker 24, not seen from a real run. The lines of a step have
-//! been read in the step's own stream; the copy printed at the end is known by its text. "failed to solve" reports
-//! the step that failed.
+//! Written from documentation of `BuildKit` 0.12 and docker 24, and seen in runs of docker 20 to 28 and of Compose that
+//! their users posted, with plain progress and as a terminal shows it. The lines of a step have been read in the step's
+//! own stream; the copy printed at the end is known by its text, and is all there is where a terminal was written to.
+//! "failed to solve" reports the step that failed.
 
 use crate::digest::{Kind, Location, Verdict};
 use crate::line::{Line, cut, leading_number, states};
@@ -12,9 +13,9 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "docker",
-    tools: "docker build, docker buildx, docker compose build",
+    tools: "docker build, docker buildx, docker compose",
     recognises: "steps as sections, the one that failed and its place in the Dockerfile; cancelled steps did not fail",
-    version: "BuildKit 0.12 (documentation)",
+    version: "docker 20 to 28, Compose 2 (runs posted by their users)",
     triggers: &[
         "ERROR: ",
         "] RUN ",
@@ -33,6 +34,14 @@ pub(crate) const FORMAT: Format = Format {
         "returned a non-zero code",
         "dockerfile parse error",
         "exited with code ",
+        "=> ERROR [",
+        "executor failed running [",
+        "COPY failed: ",
+        "ADD failed: ",
+        "Error response from daemon: ",
+        "Cannot connect to the Docker daemon",
+        "dependency failed to start: ",
+        "✘ Container ",
     ],
     reader: || Box::<Docker>::default(),
 };
@@ -42,7 +51,24 @@ struct Docker {
     step: String,
     place: Option<(Location, u64)>,
     excerpt: bool,
+    /// What the step's program, or perhaps the builder, called an error; how the step ends will tell.
+    errors: Vec<Finding>,
+    /// In the copy of a step's last lines, which have been read in the step's own stream.
+    copy: bool,
+    /// A terminal's row of a step that failed, told before its lines are.
+    row: Option<(u64, String)>,
 }
+
+/// Beginnings of the builder's own errors.
+const OWN: &[&str] = &[
+    "failed to ",
+    "pull access denied",
+    "unexpected status",
+    "error getting credentials",
+    "no match for platform",
+    "denied: ",
+    "unauthorized: ",
+];
 
 impl Reader for Docker {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -54,11 +80,24 @@ impl Reader for Docker {
             self.excerpt = !self.excerpt;
             return if self.excerpt { Step::Hold } else { Step::Take };
         }
-        if self.excerpt {
+        if self.excerpt && (line.is_blank() || text.contains('|')) {
             return Step::Hold;
         }
-        if text == "------" || text.starts_with(" > [") {
+        self.excerpt = false;
+        if text == "------" {
+            self.copy = false;
             return Step::Take;
+        }
+        if let Some(step) = text.trim_start().strip_prefix("> [") {
+            let step = step.trim_end_matches(':');
+            self.copy = report
+                .sections
+                .iter()
+                .any(|each| each.name.starts_with('#') && each.name.ends_with(step));
+            return if self.copy { Step::Lean } else { Step::Take };
+        }
+        if self.copy {
+            return Step::Lean;
         }
         if let Some((path, rest)) = text
             .split_once(':')
@@ -79,9 +118,28 @@ impl Reader for Docker {
         }
         self.end(line, report)
     }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.tell(report);
+        self.tell_row(report);
+    }
 }
 
 impl Docker {
+    /// The step failed: what it called an error is why.
+    fn tell(&mut self, report: &mut Report) {
+        for error in self.errors.drain(..) {
+            report.fail(error);
+        }
+    }
+
+    /// The terminal's row reports what is known by now.
+    fn tell_row(&mut self, report: &mut Report) {
+        if let Some((number, text)) = self.row.take() {
+            report.cascade(&Line { number, text: &text });
+        }
+    }
+
     /// Lines of a step's own stream: its name, how it ended.
     fn step_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
@@ -97,6 +155,7 @@ impl Docker {
             return Some(Step::Take);
         }
         if text.starts_with("ERROR: process ") || text.starts_with("ERROR: executor failed") {
+            self.tell(report);
             report.failed(line);
             report.cascade(line);
             let code = text
@@ -112,11 +171,26 @@ impl Docker {
             .strip_prefix("ERROR: ")
             .or_else(|| text.strip_prefix("ERROR "))
         {
-            report.failed(line);
-            report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
+            if message.starts_with("unable to select packages:") {
+                return Some(Step::Give(super::shell::FORMAT.name));
+            }
+            let finding = Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}"));
+            if OWN.iter().any(|start| message.starts_with(start)) {
+                report.failed(line);
+                report.fail(finding);
+            } else if self.errors.len() < crate::limits::LISTED {
+                self.errors.push(finding);
+            }
             return Some(Step::Take);
         }
         if text.starts_with("DONE ") || text == "CACHED" {
+            // The program went on after it.
+            for error in self.errors.drain(..) {
+                report.unclaimed(&Line {
+                    number: error.lines.first,
+                    text: &format!("ERROR: {}", error.title),
+                });
+            }
             report.sections.get_mut(section)?.verdict = Verdict::Succeeded;
             return Some(Step::Take);
         }
@@ -124,6 +198,18 @@ impl Docker {
     }
 
     fn end(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if line.text.trim_start().starts_with("=> ERROR [") {
+            self.row = Some((line.number, cut(line.text, crate::limits::QUOTE).to_owned()));
+            return Step::Take;
+        }
+        let step = self.ends(line, report);
+        if step == Step::Take {
+            self.tell_row(report);
+        }
+        step
+    }
+
+    fn ends(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let told = line.text.split_once("failed to solve: ");
         let own = |start: &str| start.is_empty() || start.starts_with("ERROR: ") || start.ends_with(": ");
         let Some((_, message)) = told.filter(|(start, _)| own(start)) else {
@@ -136,7 +222,7 @@ impl Docker {
         if message.contains("did not complete successfully") || message.contains("executor failed") {
             report.cascade(line);
         } else if !report.repeat(&format!("docker {message}"), line.number) && report.failures.is_empty() {
-            report.fail(Finding::new(Kind::Tool, message, line));
+            report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
         } else {
             report.cascade(line);
         }
@@ -158,6 +244,41 @@ fn ended(text: &str) -> Option<(&str, &str)> {
     let plain = !command.contains(": ") && code.parse::<i32>().is_ok();
     plain.then_some((command, code))
 }
+
+/// What the daemon refused, and what only tells of a step or a container that failed.
+fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
+    let text = line.text.trim_start();
+    let bare = text.trim_start_matches("docker: ").trim_start_matches("ERROR: ");
+    if text.starts_with("✘ Container ") && text.contains(" Error") {
+        report.announce(line);
+    } else if text.starts_with("executor failed running [") {
+        report.failed(line);
+        report.cascade(line);
+    } else if let Some(message) = text.strip_prefix("dependency failed to start: ") {
+        report.failed(line);
+        if report.failures.is_empty() {
+            report.fail(Finding::new(Kind::Tool, message, line));
+        } else {
+            report.cascade(line);
+        }
+    } else if REFUSED.iter().any(|start| bare.starts_with(start)) && !bare.contains("dockerfile parse error")
+    {
+        let message = bare.strip_prefix("Error response from daemon: ").unwrap_or(bare);
+        report.failed(line);
+        report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
+    } else {
+        return false;
+    }
+    true
+}
+
+/// How the daemon and the older builder begin to say why they did not do it.
+const REFUSED: &[&str] = &[
+    "Error response from daemon: ",
+    "Cannot connect to the Docker daemon",
+    "COPY failed: ",
+    "ADD failed: ",
+];
 
 /// What stands before "dockerfile parse error".
 const PARSED: &[&str] = &[
@@ -183,6 +304,9 @@ fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
             report.cascade(line);
             report.section = outer;
         }
+        return Step::Take;
+    }
+    if daemon(line, report) {
         return Step::Take;
     }
     if line.text.contains("dockerfile parse error") && PARSED.iter().any(|start| line.text.starts_with(start))

@@ -10,7 +10,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "shell",
-    tools: "bash, dash, zsh, glibc's abort messages, git, apt",
+    tools: "bash, dash, zsh, glibc's abort messages, git, apt, apk",
     recognises: "commands not found, kills and crashes, failed assertions of C programs, uncaught C++ exceptions",
     version: "bash 5.2, glibc 2.36",
     triggers: &[
@@ -41,6 +41,7 @@ pub(crate) const FORMAT: Format = Format {
         "Connection refused",
         "Cannot allocate memory",
         "Could not resolve host",
+        "unable to select packages:",
     ],
     reader: || Box::<Shell>::default(),
 };
@@ -48,6 +49,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Shell {
     terminated: Option<Finding>,
+    /// Packages that apk cannot install, which it names on the lines after.
+    packages: Option<Finding>,
     /// Whether something has said why the program is about to abort.
     aborting: bool,
 }
@@ -64,6 +67,22 @@ impl Reader for Shell {
             if what.is_some() {
                 return Step::Take;
             }
+        }
+        if let Some(packages) = &mut self.packages {
+            if line.indent() > 0 {
+                if packages.explain.is_empty() {
+                    let title = format!("{} {}", packages.title, line.body().trim_end_matches(':'));
+                    packages.retitle(&title);
+                }
+                packages.add(line);
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if line.text == "ERROR: unable to select packages:" {
+            let text = &line.text["ERROR: ".len()..];
+            self.packages = Some(Finding::new(Kind::Dependency, text, line));
+            return Step::Hold;
         }
         // apt says so where there is no terminal, and goes on.
         if line.text.starts_with("WARNING: ") || line.text.starts_with("E: Can not write log ") {
@@ -102,6 +121,16 @@ impl Reader for Shell {
     fn finish(&mut self, report: &mut Report) {
         if let Some(finding) = self.terminated.take() {
             report.fail(finding);
+        }
+        self.close(report);
+    }
+}
+
+impl Shell {
+    fn close(&mut self, report: &mut Report) {
+        if let Some(packages) = self.packages.take() {
+            let copy = format!("shell {}", packages.title);
+            report.fail(packages.known_as(copy));
         }
     }
 }
