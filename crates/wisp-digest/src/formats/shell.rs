@@ -68,20 +68,7 @@ impl Reader for Shell {
                 return Step::Take;
             }
         }
-        if let Some(packages) = &mut self.packages {
-            if line.indent() > 0 {
-                if packages.explain.is_empty() {
-                    let title = format!("{} {}", packages.title, line.body().trim_end_matches(':'));
-                    packages.retitle(&title);
-                }
-                packages.add(line);
-                return Step::Hold;
-            }
-            self.close(report);
-        }
-        if line.text == "ERROR: unable to select packages:" {
-            let text = &line.text["ERROR: ".len()..];
-            self.packages = Some(Finding::new(Kind::Dependency, text, line));
+        if self.apk(line, report) {
             return Step::Hold;
         }
         // apt says so where there is no terminal, and goes on.
@@ -127,6 +114,27 @@ impl Reader for Shell {
 }
 
 impl Shell {
+    /// apk's complaint and the packages under it.
+    fn apk(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        if let Some(packages) = &mut self.packages {
+            if line.indent() > 0 {
+                if packages.explain.is_empty() {
+                    let title = format!("{} {}", packages.title, line.body().trim_end_matches(':'));
+                    packages.retitle(&title);
+                }
+                packages.add(line);
+                return true;
+            }
+            self.close(report);
+        }
+        let begins = line.text == "ERROR: unable to select packages:";
+        if begins {
+            let text = &line.text["ERROR: ".len()..];
+            self.packages = Some(Finding::new(Kind::Dependency, text, line));
+        }
+        begins
+    }
+
     fn close(&mut self, report: &mut Report) {
         if let Some(packages) = self.packages.take() {
             let copy = format!("shell {}", packages.title);
