@@ -49,6 +49,7 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
 
 /// Such a line may begin with a time or a label.
 fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
+    parts.text = after_step(parts.text);
     if parts.text.starts_with(|first: char| first.is_ascii_digit()) {
         parts.text = build_seconds(parts.text);
     }
@@ -61,6 +62,19 @@ fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
         parts.program = program(parts.text);
     }
     parts
+}
+
+/// What follows the job and the step that `gh run view --log` puts before each line: `build (linux)\tRun make\t` and
+/// the runner's time.
+fn after_step(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let Some(job) = memchr::memchr(b'\t', &bytes[..bytes.len().min(96)]) else {
+        return text;
+    };
+    let near = &bytes[job + 1..bytes.len().min(job + 160)];
+    let rest = memchr::memchr(b'\t', near).map(|step| &text[job + step + 2..]);
+    let by_runner = |rest: &&str| stamp::at_start(rest).is_some_and(|(_, by_runner, _)| by_runner);
+    rest.filter(by_runner).unwrap_or(text)
 }
 
 /// journald's and syslog's `tern[812]: text`, with or without a host before it. What the kernel and systemd say is
@@ -335,6 +349,24 @@ mod tests {
             ("tern[812]: x", None),
         ] {
             assert_eq!(split(text).program, program, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_job_and_the_step_go_before_a_runners_time() {
+        for (text, rest) in [
+            (
+                "build (linux)\tRun make\t2026-03-02T10:14:07.0138781Z ##[error]x",
+                "##[error]x",
+            ),
+            ("build\tUNKNOWN STEP\t2026-03-02T10:14:07.0138781Z   x", "  x"),
+            (
+                "FAIL\texample.test/gauge\t0.004s",
+                "FAIL\texample.test/gauge\t0.004s",
+            ),
+            ("a\tb\t2026-03-02T10:14:07Z x", "a\tb\t2026-03-02T10:14:07Z x"),
+        ] {
+            assert_eq!(split(text).text, rest, "{text}");
         }
     }
 

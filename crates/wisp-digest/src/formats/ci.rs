@@ -1,7 +1,8 @@
 //! Marks of CI runners: GitHub Actions' groups and annotations, GitLab's closing words.
 //!
-//! Written from documentation and published logs of Actions runner 2.320 and `GitLab` Runner 17. A step's script is
-//! echoed before it runs and is no output; `Process completed with exit code` reports a failure stated above it.
+//! Written from documentation and published logs of Actions runner 2.320, `gh run view --log`, `GitLab` Runner 17 and Azure
+//! Pipelines. A step's script is echoed before it runs and is no output; `Process completed with exit code` reports a
+//! failure stated above it.
 
 use super::dotnet;
 use crate::counted::counted;
@@ -16,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ci",
     tools: "GitHub Actions, GitLab CI, Azure Pipelines logs",
     recognises: "steps as sections and how each ended, annotations; echoed scripts are not output",
-    version: "Actions runner 2.320, GitLab Runner 17 (published logs)",
+    version: "Actions runner 2.320, GitLab Runner 17, Azure Pipelines (published logs)",
     triggers: &[
         "##[",
         "section_start:",
@@ -27,6 +28,7 @@ pub(crate) const FORMAT: Format = Format {
         "Job succeeded",
         "[command]",
         "Cleaning up project directory",
+        "Error: Process completed with exit code ",
     ],
     reader: || Box::<Ci>::default(),
 };
@@ -87,6 +89,12 @@ impl Reader for Ci {
         }
         if text.starts_with("::error") || text.starts_with("::warning") {
             return command(text, line, report);
+        }
+        // As the page of a run shows it.
+        if text.starts_with("Error: Process completed with exit code ") {
+            report.failed(line);
+            report.cascade(line);
+            return Step::Take;
         }
         if text.starts_with("ERROR: Job failed") {
             report.failed(line);
@@ -152,6 +160,15 @@ impl Ci {
                     || rest.starts_with("GITHUB_TOKEN");
                 if self.script { Step::Hold } else { Step::Take }
             }
+            "section" => {
+                if let Some(name) = rest.strip_prefix("Starting: ") {
+                    self.enter(name, line, report);
+                } else {
+                    report.reach(line.number);
+                    report.section = None;
+                }
+                Step::Take
+            }
             "endgroup" => {
                 self.script = false;
                 Step::Take
@@ -211,9 +228,7 @@ impl Ci {
     }
 
     fn error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let ended = rest
-            .strip_prefix("Process completed with exit code ")
-            .map(|code| code.trim_end_matches('.'));
+        let ended = exit_code(rest);
         if let Some(section) = report.section.and_then(|at| report.sections.get_mut(at)) {
             section.verdict = Verdict::Failed;
             section.lines.reach(line.number);
@@ -302,6 +317,18 @@ impl Ci {
         }
         true
     }
+}
+
+/// The code with which a step ended: `Process completed with exit code 1.`, Azure's `Bash exited with code '1'.`
+fn exit_code(text: &str) -> Option<&str> {
+    let azure = || {
+        let (shell, code) = text.split_once(" exited with code '")?;
+        (!shell.contains(' ')).then_some(code)
+    };
+    let code = text
+        .strip_prefix("Process completed with exit code ")
+        .or_else(azure)?;
+    Some(code.trim_end_matches(['.', '\'']))
 }
 
 /// The words of an action: not the runner's own, and no compiler's diagnostic.
