@@ -1,31 +1,41 @@
 //! The Swift compiler and `swift build`.
 //!
-//! Written from documentation of Swift 6.0 on Linux and Xcode's older pictures, not seen from a real run. The same
-//! error is printed for the module, the file and the target; inside its picture it stands once more.
+//! Written from documentation of Swift 6.0 on Linux and Xcode's older pictures, and seen in runs of Xcode 15 to 16 and
+//! Swift 6 that their users posted. The same error is printed for the module, the file and the target; inside its
+//! picture it stands once more. What `xcodebuild` lists at the end are the commands that failed, not why.
 
-use crate::diag::{self, Level, missing_name};
-use crate::digest::Kind;
-use crate::line::{Line, has_extension, states};
+use crate::diag::{self, Diagnostic, Level, missing_name};
+use crate::digest::{Kind, Location};
+use crate::line::{Line, has_extension, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "swift",
-    tools: "swift build, swiftc, xcodebuild",
+    tools: "swift build, swiftc, xcodebuild, xcbeautify",
     recognises: "errors once however often they are printed, warnings; emit-module and fatalError lines as consequences",
-    version: "Swift 6.0 (documentation)",
+    version: "Swift 6, Xcode 15 to 16 (runs posted by their users)",
     triggers: &[
         ".swift:",
         "error: emit-module",
         "error: fatalError",
         "command failed",
         "`- ",
-        "BUILD FAILED",
+        " FAILED **",
         "Build complete!",
         "] Emitting module ",
-        "BUILD SUCCEEDED",
+        " SUCCEEDED **",
         "The following build commands failed",
+        "xcodebuild: error: ",
+        ".xcodeproj: error: ",
+        "error: Provisioning profile ",
+        "Testing failed:",
+        "with a nonzero exit code",
+        "Failed frontend command:",
+        ": Invalid manifest",
+        "Dependencies could not be resolved",
+        "❌ /",
     ],
     reader: || Box::<Swift>::default(),
 };
@@ -34,11 +44,32 @@ pub(crate) const FORMAT: Format = Format {
 struct Swift {
     open: Option<Finding>,
     picture: bool,
+    /// In a list of which every line is indented.
+    list: Option<List>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// The commands that failed.
+    Commands,
+    /// Why the tests could not be built.
+    Testing,
+    /// What there is instead of what was asked for.
+    Choice,
 }
 
 impl Reader for Swift {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let found = diag::colon(line.text).filter(|each| has_extension(&each.location.path, &["swift"]));
+        if let Some(list) = self.list.filter(|_| line.is_blank() || line.indent() > 0) {
+            self.listed(list, line, report);
+            return Step::Hold;
+        }
+        if self.list.take() == Some(List::Commands) && line.text.starts_with('(') {
+            return Step::Take;
+        }
+        let found = diag::colon(line.text)
+            .filter(|each| has_extension(&each.location.path, &["swift"]))
+            .or_else(|| pretty(line.text));
         if let Some(found) = found.filter(|each| each.location.column.is_some()) {
             self.close(report);
             self.picture = true;
@@ -61,7 +92,7 @@ impl Reader for Swift {
         }
         self.picture = false;
         self.close(report);
-        words(line, report)
+        self.begins(line, report).unwrap_or_else(|| words(line, report))
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -70,6 +101,40 @@ impl Reader for Swift {
 }
 
 impl Swift {
+    /// A line of a list.
+    fn listed(&mut self, list: List, line: &Line<'_>, report: &mut Report) {
+        let body = line.body();
+        if let Some(open) = &mut self.open {
+            open.add(line);
+        } else if list == List::Testing && !body.is_empty() {
+            if report.failures.is_empty() {
+                report.fail(Finding::new(Kind::Compile, body, line).because(missing_name(body)));
+            } else {
+                report.cascade(line);
+            }
+        }
+    }
+
+    /// A line under which a list may stand, and errors of a project.
+    fn begins(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let text = line.text;
+        if text.starts_with("The following build commands failed") {
+            report.failed(line);
+            report.announce(line);
+            self.list = Some(List::Commands);
+        } else if text == "Testing failed:" {
+            self.list = Some(List::Testing);
+        } else if let Some(message) = text.strip_prefix("xcodebuild: error: ") {
+            report.failed(line);
+            self.open = Some(Finding::new(Kind::Configure, message, line));
+            self.list = Some(List::Choice);
+        } else {
+            report.fail(project(line)?);
+            return Some(Step::Take);
+        }
+        Some(Step::Hold)
+    }
+
     fn close(&mut self, report: &mut Report) {
         if let Some(finding) = self.open.take() {
             report.fail(finding);
@@ -86,22 +151,72 @@ fn is_picture(line: &Line<'_>) -> bool {
     piped || caret || (line.indent() > 0 && !line.is_blank() && !body.starts_with("Executed "))
 }
 
+/// xcbeautify's and xcpretty's `❌ /srv/Depth.swift:12:9: message`, and `⚠️  …`.
+fn pretty(text: &str) -> Option<Diagnostic<'_>> {
+    let (level, rest) = if let Some(rest) = text.strip_prefix("❌ ") {
+        (Level::Error, rest)
+    } else {
+        (Level::Warning, text.strip_prefix("⚠️")?)
+    };
+    let (location, rest) = place_at_start(rest.trim_start())?;
+    Some(Diagnostic {
+        location,
+        level,
+        code: None,
+        message: rest.strip_prefix(": ")?,
+    })
+}
+
+/// `/srv/Tern.xcodeproj: error: text (in target 'Tern' from project 'Tern')`, and of signing without a place.
+fn project(line: &Line<'_>) -> Option<Finding> {
+    let text = line.text;
+    let (place, message) = match text.strip_prefix("error: ") {
+        Some(message) if message.starts_with("Provisioning profile ") => (None, message),
+        Some(message) if message.starts_with("Dependencies could not be resolved") => (None, message),
+        Some(_) => return None,
+        None => {
+            let (path, message) = text.split_once(": error: ")?;
+            (path.ends_with(".xcodeproj").then_some(path), message)
+        }
+    };
+    if place.is_none() && !text.starts_with("error: ") {
+        return None;
+    }
+    let (message, target) = message.split_once(" (in target '").unwrap_or((message, ""));
+    let kind = if message.starts_with("Dependencies ") {
+        Kind::Dependency
+    } else {
+        Kind::Configure
+    };
+    let mut finding = Finding::new(kind, message, line).known_as(format!("xcode {text}"));
+    finding.location = place.map(|path| Location {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+    });
+    match target.split_once('\'') {
+        Some((target, _)) => Some(finding.of(target)),
+        None => Some(finding),
+    }
+}
+
 fn words(line: &Line<'_>, report: &mut Report) -> Step {
     let text = line.text;
     let command = text.strip_prefix("error: ").is_some_and(|rest| {
         rest == "fatalError"
             || rest.contains("command failed with exit code")
             || rest.contains("command failed due to signal")
+            || rest.contains(": Invalid manifest")
     });
-    if command
-        || states(text, "** BUILD FAILED **")
-        || text.starts_with("The following build commands failed")
-    {
+    let of_xcode = text.starts_with("Command ") && text.ends_with(" failed with a nonzero exit code");
+    let ended = text.starts_with("** ") && text.ends_with(" FAILED **") && states(text, " FAILED **");
+    if command || of_xcode || ended || text == "Failed frontend command:" {
         report.failed(line);
         report.announce(line);
         return Step::Take;
     }
-    if text.starts_with("Build complete!") || text.contains("** BUILD SUCCEEDED **") {
+    let ended = text.starts_with("** ") && text.ends_with(" SUCCEEDED **");
+    if ended || text.starts_with("Build complete!") {
         report.succeeded(line);
         return Step::Take;
     }

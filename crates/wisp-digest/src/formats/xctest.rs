@@ -1,7 +1,7 @@
 //! `XCTest` and Swift Testing, which `swift test` runs one after the other.
 //!
-//! Written from documentation of Swift 6.0, not seen from a real run. `XCTest` counts assertions as failures; here
-//! a test that fails is one failure however many of its assertions do.
+//! Written from documentation of Swift 6.0, and seen in runs of Xcode 15 to 16 and Swift 6 that their users posted.
+//! `XCTest` counts assertions as failures; here a test that fails is one failure however many of its assertions do.
 
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Quote};
@@ -14,9 +14,10 @@ pub(crate) const FORMAT: Format = Format {
     name: "xctest",
     tools: "swift test (XCTest and Swift Testing), xcodebuild test",
     recognises: "failed tests with all their assertions, skipped tests, the counts of both frameworks",
-    version: "Swift 6.0 (documentation)",
+    version: "Swift 6, Xcode 15 to 16 (runs posted by their users)",
     triggers: &[
         "Test Case '",
+        "Test case '",
         "Test Suite '",
         "Executed ",
         ".swift:",
@@ -34,6 +35,8 @@ pub(crate) const FORMAT: Format = Format {
 
 #[derive(Debug, Default)]
 struct XcTest {
+    /// The key of the test whose issue was told last.
+    issue: String,
     /// The test that runs and the last line it printed.
     running: Option<(String, Quote)>,
 }
@@ -43,6 +46,9 @@ impl Reader for XcTest {
         let text = line.text;
         if let Some(rest) = text.strip_prefix("Test Case '") {
             return self.case(rest, line, report);
+        }
+        if let Some(rest) = text.strip_prefix("Test case '") {
+            return parallel(rest, line, report);
         }
         if text.starts_with("Test Suite '") {
             if text.contains("' failed at ") {
@@ -54,7 +60,7 @@ impl Reader for XcTest {
         if text.trim_start().starts_with("Executed ") && text.contains(", with ") {
             return executed(line, report);
         }
-        if let Some(step) = swift_testing(line, report) {
+        if let Some(step) = self.swift_testing(line, report) {
             return step;
         }
         let known = assertion(line, report) || text.contains(" : Test skipped");
@@ -157,32 +163,85 @@ fn executed(line: &Line<'_>, report: &mut Report) -> Step {
     Step::Take
 }
 
-/// `✘ Test probes() recorded an issue at MudTests.swift:11:9: …` and its relatives.
-fn swift_testing(line: &Line<'_>, report: &mut Report) -> Option<Step> {
-    let (mark, rest) = line.text.split_once(' ')?;
-    if mark.chars().count() != 1 || mark.is_ascii() {
-        return None;
+/// `Test case 'DepthTests.testWade()' failed on 'Clone 1 of iPhone 16 - Tern (4312)' (0.010 seconds)`, of tests in parallel.
+fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    let Some((name, verdict)) = rest.split_once("' ") else {
+        return Step::Pass;
+    };
+    for word in ["passed", "failed", "skipped"] {
+        if verdict.starts_with(word) {
+            report.tally("xctest", &[("run", 1), (word, 1)], line);
+        }
     }
-    // Others draw such marks too.
-    if !["Test ", "Suite ", "Testing Library ", "Passing "]
-        .iter()
-        .any(|own| rest.starts_with(own))
-    {
-        return None;
+    if verdict.starts_with("failed") {
+        // Its assertions name the module too.
+        let end = format!(".{}", name.trim_end_matches("()"));
+        let subjects = report
+            .failures
+            .iter()
+            .filter_map(|failure| failure.subject.as_ref());
+        let known = subjects
+            .map(|subject| key(subject))
+            .find(|known| known.ends_with(&end));
+        if !known.is_some_and(|known| report.repeat(&known, line.number)) {
+            let title = format!("{name} failed");
+            report.fail(
+                Finding::new(Kind::Test, &title, line)
+                    .of(name)
+                    .known_as(key(name)),
+            );
+        }
     }
-    if let Some(rest) = rest.strip_prefix("Test run with ") {
-        return Some(run(rest, line, report));
+    Step::Take
+}
+
+impl XcTest {
+    /// `✘ Test probes() recorded an issue at MudTests.swift:11:9: …` and its relatives.
+    fn swift_testing(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        let (mark, rest) = line.text.split_once(' ')?;
+        if mark.chars().count() != 1 || mark.is_ascii() {
+            return None;
+        }
+        // A comment on the issue before it.
+        if mark == "↳" && !rest.starts_with("Testing Library ") {
+            let failure = report.known(&self.issue)?;
+            if failure.explain.len() < crate::limits::EXPLAIN {
+                failure.lines.reach(line.number);
+                failure.explain.push(line.quote());
+            }
+            return Some(Step::Take);
+        }
+        // Others draw such marks too.
+        if !["Test ", "Suite ", "Testing Library ", "Passing "]
+            .iter()
+            .any(|own| rest.starts_with(own))
+        {
+            return None;
+        }
+        if let Some(rest) = rest.strip_prefix("Test run with ") {
+            return Some(run(rest, line, report));
+        }
+        if let Some((name, rest)) = rest
+            .strip_prefix("Test ")
+            .and_then(|rest| rest.split_once(" recorded an issue "))
+        {
+            self.issue = issue(name, rest, line, report);
+            return Some(Step::Take);
+        }
+        ended(rest, line, report);
+        Some(Step::Take)
     }
-    if let Some((name, rest)) = rest
-        .strip_prefix("Test ")
-        .and_then(|rest| rest.split_once(" recorded an issue at "))
-    {
-        issue(name, rest, line, report);
-        return Some(Step::Take);
-    }
+}
+
+/// How a test or a suite ended.
+fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
     let test = rest.strip_prefix("Test ");
     let ended = |word: &str| test.and_then(|rest| rest.split_once(word)).map(|(name, _)| name);
     if let Some(name) = ended(" failed after ") {
+        let name = match name.rsplit_once(" with ") {
+            Some((name, cases)) if cases.contains(" test case") => name,
+            _ => name,
+        };
         report.tally("swift testing", &[("run", 1), ("failed", 1)], line);
         report.repeat(&key(name), line.number);
     } else if ended(" passed after ").is_some() {
@@ -192,25 +251,36 @@ fn swift_testing(line: &Line<'_>, report: &mut Report) -> Option<Step> {
     } else if rest.starts_with("Suite ") && rest.contains(" failed after ") {
         report.cascade(line);
     }
-    Some(Step::Take)
 }
 
-fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) {
-    let Some((location, message)) = place_at_start(rest) else {
-        return;
+/// `at MudTests.swift:11:9: message`, with `with 1 argument depth → 3 ` before it. The key of the test.
+fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> String {
+    let key = key(name);
+    let (case, rest) = match rest.strip_prefix("at ") {
+        Some(rest) => ("", rest),
+        None => rest.split_once(" at ").unwrap_or(("", rest)),
     };
-    if let Some(failure) = report.known(&key(name)) {
+    let Some((location, message)) = place_at_start(rest) else {
+        return key;
+    };
+    if let Some(failure) = report.known(&key) {
+        failure.lines.reach(line.number);
         failure.explain.push(line.quote());
         failure.explain.truncate(crate::limits::EXPLAIN);
-        return;
+        return key;
     }
-    let title = format!("{name}: {}", message.trim_start_matches(':').trim());
-    report.fail(
-        Finding::new(Kind::Test, &title, line)
-            .of(name)
-            .known_as(key(name))
-            .at(location),
-    );
+    let message = message.trim_start_matches(':').trim();
+    let case = case
+        .split_once("argument")
+        .map_or("", |(_, case)| case.trim_start_matches('s'));
+    let title = if message.is_empty() {
+        format!("{name}{case} recorded an issue")
+    } else {
+        format!("{name}{case}: {message}")
+    };
+    let finding = Finding::new(Kind::Test, &title, line).of(name).at(location);
+    report.fail(finding.known_as(key.as_str()));
+    key
 }
 
 fn run(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
