@@ -8,7 +8,7 @@ use super::dotnet;
 use crate::counted::counted;
 use crate::diag::{Level, colon, missing_name, paren};
 use crate::digest::{Kind, Location, Verdict};
-use crate::line::{Line, between, cut};
+use crate::line::{Line, between, cut, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -63,10 +63,14 @@ struct Told {
     key: String,
     last: u64,
     room: usize,
+    /// Whether it is the source that a linter's remark is on, which is no text.
+    source: bool,
 }
 
 /// How many lines of an error's text are kept.
 const TEXT: usize = 10;
+/// And of the source under a linter's remark: the row and the caret.
+const SOURCE: usize = 2;
 
 impl Reader for Ci {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -241,6 +245,18 @@ impl Ci {
             report.fail(finding);
             return Step::Take;
         }
+        if let Some((location, message)) = placed(rest) {
+            let key = format!("annotation {rest}");
+            let finding = Finding::new(Kind::Lint, message, line).because(missing_name(message));
+            report.fail(finding.at(location).known_as(key.as_str()));
+            self.told = Some(Told {
+                key,
+                last: line.number,
+                room: SOURCE,
+                source: true,
+            });
+            return Step::Lean;
+        }
         let stated = report
             .failures
             .iter()
@@ -271,6 +287,7 @@ impl Ci {
             key,
             last: line.number,
             room: TEXT,
+            source: false,
         });
         Step::Lean
     }
@@ -278,10 +295,16 @@ impl Ci {
     /// Whether the line is more of the text of an error: marked as one itself, or not marked at all.
     fn goes_on(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
         const ENDS: &[&str] = &["##[", "Post job cleanup", "Cleaning up ", "[command]", "section_"];
-        let Some(told) = self.told.as_mut().filter(|told| told.last + 1 == line.number) else {
+        let Some(told) = self.told.as_mut().filter(|told| {
+            told.last + 1 == line.number
+                && !(told.source && (told.room == 0 || line.text.ends_with(" issues:")))
+        }) else {
             return false;
         };
-        let marked = line.text.strip_prefix("##[error]").filter(|text| is_words(text));
+        let marked = line
+            .text
+            .strip_prefix("##[error]")
+            .filter(|text| !told.source && is_words(text));
         let plain =
             Some(line.text).filter(|text| !text.is_empty() && !ENDS.iter().any(|end| text.starts_with(end)));
         let Some((text, failure)) = marked.or(plain).zip(report.known(&told.key)) else {
@@ -337,6 +360,15 @@ fn is_words(text: &str) -> bool {
         && !text.starts_with("The operation was canceled")
         && paren(text).is_none()
         && colon(text).is_none()
+        && placed(text).is_none()
+}
+
+/// A linter's remark, `store/gauge.go:27:2: field failed is unused (unused)`, of which a problem matcher has made an
+/// annotation.
+fn placed(text: &str) -> Option<(Location, &str)> {
+    let (location, rest) = place_at_start(text)?;
+    let message = rest.strip_prefix(": ")?;
+    (location.column.is_some() && location.path.contains('.')).then_some((location, message))
 }
 
 /// A compiler's diagnostic that a problem matcher has made an annotation of.

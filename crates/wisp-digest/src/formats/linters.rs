@@ -1,8 +1,9 @@
 //! Linters of scripts, Dockerfiles, YAML and Markdown, and golangci-lint's sums.
 //!
 //! Written from real runs of shellcheck 0.9, yamllint 1.38 (parsable form; its standard form is `ESLint`'s) and
-//! markdownlint-cli2 0.22; hadolint 2.12 and golangci-lint 2 from documentation. What is no error fails such a run all the
-//! same: it is a warning unless nothing else says why the run failed.
+//! markdownlint-cli2 0.22; golangci-lint 1.64 and 2 seen in runs that their users posted, hadolint 2.12 from
+//! documentation. What is no error fails such a run all the same: it is a warning unless nothing else says why the run
+//! failed.
 
 use crate::diag::{Level, level_at_start};
 use crate::digest::{Kind, Location};
@@ -15,7 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "linters",
     tools: "shellcheck, hadolint, yamllint, markdownlint; golangci-lint's sums",
     recognises: "remarks with code and place, several to a line; what is no error fails a run only when nothing else does",
-    version: "shellcheck 0.9, yamllint 1.38, markdownlint-cli2 0.22",
+    version: "shellcheck 0.9, yamllint 1.38, markdownlint-cli2 0.22, golangci-lint 1.64 and 2 (runs posted by their users)",
     triggers: &[
         "^-- SC",
         "-^ SC",
@@ -33,6 +34,10 @@ pub(crate) const FORMAT: Format = Format {
         "Summary: ",
         " issues:",
         "0 issues.",
+        "msg=\"[linters_context]",
+        "msg=\"Running error: ",
+        "msg=\"Timeout exceeded",
+        "The command is terminated due to an error: ",
     ],
     reader: || Box::<Linters>::default(),
 };
@@ -86,7 +91,7 @@ impl Reader for Linters {
             report.succeeded(line);
             return Step::Take;
         }
-        if sum(line, report) || one_line(line, report) {
+        if sum(line, report) || one_line(line, report) || golangci(line, report) {
             Step::Take
         } else {
             Step::Pass
@@ -261,6 +266,41 @@ fn sum(line: &Line<'_>, report: &mut Report) -> bool {
         report.failed(line);
     } else {
         report.succeeded(line);
+    }
+    true
+}
+
+/// What golangci-lint says of itself, `level=error msg="[linters_context] typechecking error: …"`: it may go on and
+/// find nothing to remark on.
+fn golangci(line: &Line<'_>, report: &mut Report) -> bool {
+    let text = line.text;
+    if let Some(message) = text.strip_prefix("The command is terminated due to an error: ") {
+        for quote in report.recent.before(line.number) {
+            if quote.text.strip_prefix("Error: ") == Some(message) {
+                report.unknowns.forget(quote.line);
+            }
+        }
+        report.failed(line);
+        report.fail(Finding::new(Kind::Configure, message, line));
+        return true;
+    }
+    let Some((level, message)) = text
+        .split_once("level=")
+        .and_then(|(_, rest)| rest.split_once(" msg=\""))
+    else {
+        return false;
+    };
+    let message = message.strip_suffix('"').unwrap_or(message);
+    let message = message.strip_prefix("[linters_context] ").unwrap_or(message);
+    // The compiler's own lines in it are printed again as remarks.
+    let first = message.split("\\n").next().unwrap_or(message);
+    let finding = Finding::new(Kind::Configure, first, line).known_as(format!("golangci {message}"));
+    match level {
+        "error" if message.starts_with("typechecking error: ") => {
+            report.advise("golangci-lint", finding, line)
+        }
+        "error" => report.fail(finding),
+        _ => report.warn("golangci-lint", None, line),
     }
     true
 }
