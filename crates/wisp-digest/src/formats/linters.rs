@@ -297,7 +297,7 @@ fn golangci(line: &Line<'_>, report: &mut Report) -> bool {
     let finding = Finding::new(Kind::Configure, first, line).known_as(format!("golangci {message}"));
     match level {
         "error" if message.starts_with("typechecking error: ") => {
-            report.advise("golangci-lint", finding, line)
+            report.advise("golangci-lint", finding, line);
         }
         "error" => report.fail(finding),
         _ => report.warn("golangci-lint", None, line),
