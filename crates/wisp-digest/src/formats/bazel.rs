@@ -1,12 +1,12 @@
 //! Bazel: actions and tests that failed.
 //!
-//! Written from Bazel 7's documentation, not seen from a real run. An action's `ERROR: … failed: (Exit 1)` reports
-//! what the compiler prints after it, and a test's `FAIL:` and its row report what its output states, where the log
-//! has that.
+//! Written from Bazel 7's documentation, and seen in runs of Bazel 5 to 8 that their users posted. An action's `ERROR: …
+//! failed: (Exit 1)` reports what the compiler prints after it, and a test's `FAIL:` and its row report what its output
+//! states, where the log has that. A package that cannot be loaded is told once more by each that asked for it.
 
-use crate::digest::{Failure, Kind, Span};
+use crate::digest::{Failure, Kind, Location, Span};
 use crate::limits;
-use crate::line::{Line, has_extension, place_at_start, states};
+use crate::line::{Line, between, has_extension, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report, list};
 
@@ -15,7 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "bazel",
     tools: "bazel build, bazel test",
     recognises: "failed tests and targets, errors of BUILD files; failed actions as consequences",
-    version: "Bazel 7 (documentation)",
+    version: "Bazel 5 to 8 (runs posted by their users)",
     triggers: &[
         "ERROR: ",
         "Target //",
@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
         "Executed ",
         "FAILED TO BUILD",
         "NO STATUS",
+        "FLAKY, failed in ",
         "Use --",
     ],
     reader: || Box::<Bazel>::default(),
@@ -44,6 +45,10 @@ struct Bazel {
     outputs: Vec<(String, Span)>,
     /// Whether the last of them goes on.
     printing: bool,
+    /// In a traceback of Starlark: the deepest place in it that is the person's own.
+    trace: Option<Option<Location>>,
+    /// The error whose list of folders may follow.
+    told: Option<String>,
 }
 
 /// `FAIL: //src:tide_test (see …)`.
@@ -57,14 +62,21 @@ struct Failed {
 
 impl Reader for Bazel {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        let line = &Line {
+            text: untimed(line.text),
+            ..*line
+        };
         let text = line.text;
+        if self.trace.is_some() && self.traced(line, report) || self.listed(line, report) {
+            return Step::Hold;
+        }
         if states(text, "Build did NOT complete successfully") {
             report.failed(line);
             report.cascade(line);
             return Step::Take;
         }
         if let Some(rest) = text.strip_prefix("ERROR: ") {
-            return error(rest, line, report);
+            return self.error(rest, line, report);
         }
         if text.starts_with("INFO: Build completed successfully") {
             report.succeeded(line);
@@ -103,32 +115,31 @@ impl Reader for Bazel {
     }
 }
 
-/// `/srv/src/BUILD:3:8: Compiling src/error.cc failed: (Exit 1): gcc failed: …` and errors of a BUILD file.
-fn error(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((location, message)) = place_at_start(rest).filter(|(place, _)| {
-        place.path.contains("BUILD")
-            || has_extension(&place.path, &["bzl"])
-            || place.path.contains("WORKSPACE")
-            || place.path.contains("MODULE.bazel")
-    }) else {
-        let known = rest.starts_with("Analysis of target")
-            || rest.starts_with("Skipping '")
-            || rest.starts_with("command succeeded, but")
-            || rest.starts_with("no such target")
-            || rest.starts_with("package contains errors");
-        if known {
-            report.cascade(line);
-            return Step::Take;
-        }
-        return Step::Pass;
-    };
-    if message.contains(" failed: (") {
-        report.announce(line);
-    } else {
-        report.fail(Finding::new(Kind::Configure, message.trim_start_matches([':', ' ']), line).at(location));
-    }
-    Step::Take
+/// The text without the time of `--show_timestamps`, `(10:14:07) `.
+fn untimed(text: &str) -> &str {
+    let time = text.strip_prefix('(').and_then(|rest| rest.split_once(") "));
+    let is_time =
+        |time: &str| time.len() == 8 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    time.filter(|(time, _)| is_time(time))
+        .map_or(text, |(_, rest)| rest)
 }
+
+/// Beginnings of errors that only say that another one stopped what was asked for.
+const CONSEQUENCES: &[&str] = &[
+    "Analysis of target",
+    "command succeeded, but",
+    "package contains errors",
+    "Error evaluating '",
+    "Couldn't start the build",
+];
+
+/// Beginnings of errors that say why only where nothing has said so before.
+const REPEATED: &[&str] = &[
+    "Skipping '",
+    "no such package '",
+    "no such target '",
+    "error loading package '",
+];
 
 /// A test is named when it fails and again at the end.
 fn test(name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
@@ -144,6 +155,96 @@ fn test(name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
 }
 
 impl Bazel {
+    /// `/srv/src/BUILD:3:8: Compiling src/error.cc failed: (Exit 1): gcc failed: …`, errors of a BUILD file and of what
+    /// was asked for.
+    fn error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest.ends_with("Traceback (most recent call last):")
+            || rest.starts_with("An error occurred during the fetch")
+        {
+            self.trace = Some(None);
+            return Step::Hold;
+        }
+        let Some((location, message)) = place_at_start(rest).filter(|(place, _)| {
+            place.path.contains("BUILD")
+                || has_extension(&place.path, &["bzl"])
+                || place.path.contains("WORKSPACE")
+                || place.path.contains("MODULE.bazel")
+        }) else {
+            return self.placeless(rest, line, report);
+        };
+        let message = message.trim_start_matches([':', ' ']);
+        if message.contains(" failed: (") {
+            report.announce(line);
+        } else if message.contains(" which failed to fetch") && !report.failures.is_empty() {
+            report.cascade(line);
+        } else {
+            report.fail(Finding::new(Kind::Configure, message, line).at(location));
+        }
+        Step::Take
+    }
+
+    fn placeless(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        let begins = |starts: &[&str]| starts.iter().any(|start| rest.starts_with(start));
+        if begins(CONSEQUENCES) || (begins(REPEATED) && !report.failures.is_empty()) {
+            report.cascade(line);
+            return Step::Take;
+        }
+        if !begins(REPEATED) {
+            return Step::Pass;
+        }
+        let asked = rest
+            .strip_prefix("Skipping '")
+            .and_then(|rest| rest.split_once("': "));
+        let message = asked.map_or(rest, |(_, message)| message);
+        let key = format!("bazel {message}");
+        report.failed(line);
+        report.fail(Finding::new(Kind::Configure, message, line).known_as(key.as_str()));
+        self.told = Some(key);
+        Step::Hold
+    }
+
+    /// The folders looked in, ` - app/nope`.
+    fn listed(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let Some(key) = &self.told else { return false };
+        if !line.text.starts_with(" - ") {
+            self.told = None;
+            return false;
+        }
+        if let Some(failure) = report
+            .known(key)
+            .filter(|each| each.explain.len() < limits::EXPLAIN)
+        {
+            failure.lines.reach(line.number);
+            failure.explain.push(line.quote());
+        }
+        true
+    }
+
+    /// A line of a traceback, up to the error that it ends in.
+    fn traced(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let body = line.body();
+        if let Some(place) = frame(body) {
+            self.trace = Some(
+                Some(place)
+                    .filter(|place| !place.path.contains("/external/"))
+                    .or_else(|| self.trace.take().flatten()),
+            );
+            return true;
+        }
+        if line.indent() > 0 || body.starts_with("Traceback ") {
+            return true;
+        }
+        let place = self.trace.take().flatten();
+        let ended = body.starts_with("Error in ") || body.starts_with("Error: ");
+        if ended {
+            let mut finding = Finding::new(Kind::Configure, body, line).known_as(format!("bazel {body}"));
+            finding.location = place;
+            report.failed(line);
+            report.fail(finding);
+        }
+        ended
+    }
+
     /// Keeps in mind that a test failed: what it printed comes after the line that says so.
     fn announce(&mut self, name: &str, how: &'static str, line: &Line<'_>, report: &mut Report) {
         report.failed(line);
@@ -227,6 +328,7 @@ impl Bazel {
             ("FAILED", "failed"),
             ("TIMEOUT", "timed out"),
             ("NO STATUS", "no status"),
+            ("FLAKY", "flaky"),
         ] {
             if verdict.starts_with(word) {
                 report.tally("bazel tests", &[(count, 1)], line);
@@ -248,6 +350,21 @@ impl Bazel {
             None => test(name, how, line, report),
         }
     }
+}
+
+/// `File "/srv/WORKSPACE", line 26, column 17, in <toplevel>`.
+fn frame(body: &str) -> Option<Location> {
+    let path = between(body, "File \"", "\", line ")?;
+    let (_, rest) = body.split_once("\", line ")?;
+    let (line, rest) = leading_number(rest)?;
+    Some(Location {
+        path: path.to_owned(),
+        line: Some(line),
+        column: rest
+            .strip_prefix(", column ")
+            .and_then(leading_number)
+            .map(|(column, _)| column),
+    })
 }
 
 /// A line that reports a failure known by its place.
