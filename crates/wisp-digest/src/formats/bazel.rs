@@ -45,10 +45,15 @@ struct Bazel {
     outputs: Vec<(String, Span)>,
     /// Whether the last of them goes on.
     printing: bool,
-    /// In a traceback of Starlark: the deepest place in it that is the person's own.
-    trace: Option<Option<Location>>,
+    trace: Option<Trace>,
     /// The error whose list of folders may follow.
     told: Option<String>,
+}
+
+/// A traceback of Starlark: the deepest place in it that is the person's own.
+#[derive(Debug, Default)]
+struct Trace {
+    place: Option<Location>,
 }
 
 /// `FAIL: //src:tide_test (see …)`.
@@ -161,7 +166,7 @@ impl Bazel {
         if rest.ends_with("Traceback (most recent call last):")
             || rest.starts_with("An error occurred during the fetch")
         {
-            self.trace = Some(None);
+            self.trace = Some(Trace::default());
             return Step::Hold;
         }
         let Some((location, message)) = place_at_start(rest).filter(|(place, _)| {
@@ -223,18 +228,16 @@ impl Bazel {
     /// A line of a traceback, up to the error that it ends in.
     fn traced(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
         let body = line.body();
-        if let Some(place) = frame(body) {
-            self.trace = Some(
-                Some(place)
-                    .filter(|place| !place.path.contains("/external/"))
-                    .or_else(|| self.trace.take().flatten()),
-            );
+        if let Some((trace, place)) = self.trace.as_mut().zip(frame(body)) {
+            if !place.path.contains("/external/") {
+                trace.place = Some(place);
+            }
             return true;
         }
         if line.indent() > 0 || body.starts_with("Traceback ") {
             return true;
         }
-        let place = self.trace.take().flatten();
+        let place = self.trace.take().and_then(|trace| trace.place);
         let ended = body.starts_with("Error in ") || body.starts_with("Error: ");
         if ended {
             let mut finding = Finding::new(Kind::Configure, body, line).known_as(format!("bazel {body}"));
