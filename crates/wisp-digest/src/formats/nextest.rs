@@ -1,7 +1,7 @@
 //! cargo-nextest: `FAIL [ 0.004s] binary test` with the test's output under it.
 //!
-//! Written from real runs of nextest 0.9.143 and, for what they did not show, its documentation. A test tried again
-//! counts by its last try; the list after the summary repeats.
+//! Written from real runs of nextest 0.9.143, and seen in runs of 0.9.70 to 0.9.143 that its users posted. A test tried
+//! again counts by its last try; the list after the summary repeats.
 
 use crate::digest::Kind;
 use crate::line::{Line, number_before, place_at_start};
@@ -13,9 +13,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "nextest",
     tools: "cargo nextest",
     recognises: "failed, timed out and crashed tests with their panic, the summary",
-    version: "nextest 0.9.143",
+    version: "nextest 0.9.143; 0.9.70 and later (runs posted by their users)",
     triggers: &[
-        " FAIL [",
+        "FAIL [",
         " PASS [",
         " TIMEOUT [",
         " SIGSEGV [",
@@ -24,6 +24,9 @@ pub(crate) const FORMAT: Format = Format {
         " Summary [",
         "error: test run failed",
         " LEAK [",
+        " ABORT SIG ",
+        "FLAKY ",
+        " tests were not run due to ",
     ],
     reader: || Box::<Nextest>::default(),
 };
@@ -31,6 +34,10 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Nextest {
     open: Option<Open>,
+    /// Tests that failed and may be tried again.
+    tried: Vec<Open>,
+    /// The sum has been read; what follows repeats.
+    summed: bool,
 }
 
 #[derive(Debug)]
@@ -39,18 +46,30 @@ struct Open {
     name: String,
     panicked: bool,
     in_message: bool,
+    /// Whether it may be tried again.
+    again: bool,
 }
 
 /// `FAIL [   0.004s] heron::cli test_name`: the mark and the name.
 fn status(text: &str) -> Option<(&str, &str)> {
     let (mark, rest) = text.trim_start().split_once(" [")?;
     let (time, name) = rest.split_once("] ")?;
-    let word = mark.rsplit(' ').next().unwrap_or(mark);
+    let word = mark.rsplit([' ', '-']).next().unwrap_or(mark);
     let known = [
-        "PASS", "FAIL", "TIMEOUT", "LEAK", "SLOW", "FLAKY", "ABORT", "SKIP",
+        "PASS",
+        "FAIL",
+        "XFAIL",
+        "TIMEOUT",
+        "LEAK",
+        "SLOW",
+        "TERMINATING",
+        "ABORT",
+        "SKIP",
     ]
     .contains(&word)
-        || word.starts_with("SIG");
+        || word.starts_with("SIG")
+        || mark.starts_with("ABORT SIG ")
+        || mark.starts_with("FLAKY ");
     (known && time.ends_with('s')).then_some((
         mark,
         name.trim()
@@ -69,7 +88,11 @@ impl Reader for Nextest {
         }
         if line.body().starts_with("Summary [") {
             self.close(report);
+            self.summed = true;
             sum(line, report);
+            return Step::Take;
+        }
+        if line.text.starts_with("warning: ") && line.text.contains(" tests were not run due to ") {
             return Step::Take;
         }
         if line.text == "error: test run failed" {
@@ -90,16 +113,28 @@ impl Reader for Nextest {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        for tried in std::mem::take(&mut self.tried) {
+            report.fail(tried.close());
+        }
     }
 }
 
 impl Nextest {
     fn status(&mut self, mark: &str, name: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let good = ["PASS", "LEAK", "SLOW", "FLAKY", "SKIP"]
-            .iter()
-            .any(|word| mark.ends_with(word))
-            || mark.starts_with("TRY ");
-        if good || report.repeat(&key(name), line.number) {
+        let failed = mark.contains("FAIL")
+            || mark.ends_with("TIMEOUT")
+            || mark.contains("SIG")
+            || mark.starts_with("ABORT");
+        let tried = self.tried.iter().position(|tried| tried.name == name);
+        let tried = tried.map(|at| self.tried.swap_remove(at));
+        if !failed {
+            return Step::Take;
+        }
+        let again = mark.starts_with("TRY ") && !self.summed;
+        if let Some(tried) = tried.filter(|_| !again) {
+            report.fail(tried.close());
+        }
+        if report.repeat(&key(name), line.number) {
             return Step::Take;
         }
         let kind = if mark.starts_with("SIG") || mark.starts_with("ABORT") {
@@ -115,19 +150,16 @@ impl Nextest {
             name: name.to_owned(),
             panicked: false,
             in_message: false,
+            again: again && self.tried.len() < crate::limits::PENDING,
         });
         Step::Hold
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some(open) = self.open.take() {
-            let mut finding = open.finding;
-            // Tests whose panics have one place and one message fail for one reason: the helper they share.
-            finding.cause = finding.location.as_ref().map(|place| {
-                let told = finding.explain.iter().map(|quote| quote.text.as_str());
-                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-            });
-            report.fail(finding);
+        match self.open.take() {
+            Some(open) if open.again => self.tried.push(open),
+            Some(open) => report.fail(open.close()),
+            None => {}
         }
     }
 }
@@ -137,6 +169,16 @@ fn key(name: &str) -> String {
 }
 
 impl Open {
+    fn close(self) -> Finding {
+        let mut finding = self.finding;
+        // Tests whose panics have one place and one message fail for one reason: the helper they share.
+        finding.cause = finding.location.as_ref().map(|place| {
+            let told = finding.explain.iter().map(|quote| quote.text.as_str());
+            format!("{place} {}", told.collect::<Vec<_>>().join(" "))
+        });
+        finding
+    }
+
     /// A line of the test's output: its panic is the root.
     fn line(&mut self, line: &Line<'_>) {
         let body = line.body();
