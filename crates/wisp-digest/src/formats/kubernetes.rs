@@ -1,7 +1,7 @@
 //! kubectl and helm: what the cluster refused, what never became ready, the state of pods.
 //!
-//! Written from documentation and published logs of kubectl 1.32 and helm 3.16, not seen from a real run. A pod's
-//! state in a table is a warning: listing it is no failure.
+//! Written from documentation and published logs of kubectl 1.32 and helm 3.16, and seen in runs of kubectl, helm 3 and
+//! helm 4 that their users posted. A pod's state in a table or a description is a warning: listing it is no failure.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, place_at_start};
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "kubernetes",
     tools: "kubectl, helm",
     recognises: "objects that the cluster refused with their file, rollouts that did not end, charts that do not render, pods in a bad state as warnings",
-    version: "kubectl 1.32, helm 3.16 (documentation)",
+    version: "kubectl 1.32, helm 3 and 4 (runs posted by their users)",
     triggers: &[
         "Error from server",
         " is invalid:",
@@ -23,6 +23,11 @@ pub(crate) const FORMAT: Format = Format {
         " FAILED: ",
         "Error: template: ",
         "Error: YAML parse error",
+        "Error: execution error at (",
+        "Error: values don't meet the specifications",
+        "Error: Kubernetes cluster unreachable: ",
+        " failed\" name=",
+        "Reason:       Error",
         "chart(s) linted",
         "BackOff",
         "ErrImagePull",
@@ -63,7 +68,7 @@ const STATES: &[&str] = &[
 
 #[derive(Debug, Default)]
 struct Kubernetes {
-    /// An object that is invalid for several reasons, one a line.
+    /// What was refused for several reasons, one a line.
     open: Option<Finding>,
 }
 
@@ -71,11 +76,16 @@ impl Reader for Kubernetes {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         if let Some(open) = &mut self.open {
-            if text.starts_with("* ") {
+            if goes_on(line) {
                 open.add(line);
                 return Step::Hold;
             }
             self.close(report);
+        }
+        // helm 4 logs what it then says.
+        if text.starts_with("level=") && text.contains(" failed\" name=") {
+            report.announce(line);
+            return Step::Take;
         }
         if text.starts_with("The ") && text.contains("\" is invalid:") {
             report.failed(line);
@@ -84,6 +94,10 @@ impl Reader for Kubernetes {
         }
         if let Some(finding) = refused(line) {
             report.failed(line);
+            if text.starts_with("Error: ") {
+                self.open = Some(finding);
+                return Step::Hold;
+            }
             report.fail(finding);
             return Step::Take;
         }
@@ -103,6 +117,17 @@ impl Kubernetes {
     }
 }
 
+/// Another reason, or the rest of helm's one: a hook, a member of the chart's schema, the deadline.
+fn goes_on(line: &Line<'_>) -> bool {
+    let body = line.body();
+    let member = |name: &str| !name.is_empty() && !name.contains([' ', ':']);
+    body.starts_with("* ")
+        || body.starts_with("- ")
+        || body == "context deadline exceeded"
+        || body.starts_with("conflict with ")
+        || body.strip_suffix(':').is_some_and(member)
+}
+
 /// A line that states why something was not applied.
 fn refused(line: &Line<'_>) -> Option<Finding> {
     let text = line.text;
@@ -115,13 +140,17 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
     });
     let server = text.starts_with("Error from server");
     let connection = text.starts_with("Unable to connect to the server: ")
-        || text.starts_with("The connection to the server ");
+        || text.starts_with("The connection to the server ")
+        || text.starts_with("Error: Kubernetes cluster unreachable: ");
     let helm = text.strip_prefix("Error: ").is_some_and(|rest| {
         [
             "INSTALLATION FAILED: ",
             "UPGRADE FAILED: ",
             "template: ",
             "YAML parse error on ",
+            "execution error at (",
+            "values don't meet the specifications",
+            "Kubernetes cluster unreachable: ",
         ]
         .iter()
         .any(|start| rest.starts_with(start))
@@ -147,6 +176,9 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
 fn place(text: &str) -> Option<Location> {
     if let Some((_, rest)) = text.split_once("template: ") {
         return place_at_start(rest).map(|(location, _)| location);
+    }
+    if let Some(place) = between(text, "execution error at (", ")") {
+        return place_at_start(place).map(|(location, _)| location);
     }
     let path = between(text, "error when creating \"", "\"")
         .or_else(|| between(text, "error when applying patch: \"", "\""))
@@ -187,6 +219,13 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
         words.next();
         report.warn(words.next().unwrap_or("event"), None, line);
         return Step::Take;
+    }
+    if let Some(reason) = line.body().strip_prefix("Reason:").map(str::trim_start) {
+        if reason == "Error" || STATES.contains(&reason) {
+            report.warn(reason, None, line);
+            return Step::Take;
+        }
+        return Step::Pass;
     }
     // Each state has one of these letters, which most lines have not.
     if memchr::memchr3(b'B', b'E', b'O', text.as_bytes()).is_none() {
