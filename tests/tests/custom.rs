@@ -144,6 +144,22 @@ fn a_call_that_lacks_an_argument_or_has_another_than_it_takes_runs_nothing() {
 }
 
 #[test]
+fn a_misspelt_argument_is_answered_with_those_there_are_and_nothing_runs() {
+    let tools = json!([{"name": "pick", "description": "Pick", "command": "touch made {kind} {count}",
+        "arguments": {"kind": {}, "count": {"type": "integer", "default": 1}}}]);
+    let (server, wisp) = called(&tools, "pick", json!({"kind": "a", "conut": 7}));
+    let ran = wisp.run(&["--yes", "go"], "");
+    assert_eq!(
+        (ran.code, tool_message(&server).as_str()),
+        (
+            Some(0),
+            "error: pick has no argument \"conut\"; it takes kind, count"
+        )
+    );
+    assert!(!wisp.work().join("made").exists());
+}
+
+#[test]
 fn a_custom_tool_has_a_directory_and_a_time_of_its_own() {
     let tools = json!([{"name": "wait_there", "description": "Wait", "command": "pwd; sleep 30",
         "workingDirectory": "~/other", "timeoutSeconds": 1}]);

@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail")]
 
-use wisp_tests::Wisp;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use wisp_tests::{Wisp, three_models};
 
 /// What is said on stderr, with the exit code; nothing is printed on stdout.
 fn said(args: &[&str]) -> (i32, String) {
@@ -30,6 +34,85 @@ fn a_file_that_cannot_be_read_is_named() {
     }
     let told = "error: . is a directory\nhint: give one file, such as ./build.log\n";
     assert_eq!(said(&["summarise", "."]), (1, told.to_owned()));
+}
+
+#[test]
+fn a_changed_setting_is_recorded_also_the_one_that_turns_the_audit_off() {
+    let wisp = Wisp::new();
+    for args in [
+        &["config", "set", "ollama.apiKey", "hunter2"][..],
+        &["config", "set", "audit.enabled", "false"],
+        &["config", "set", "model", "small"],
+        &["config", "set", "audit.enabled", "true"],
+        &["config", "unset", "ollama.apiKey"],
+        &["config", "set", "audit.days", "never"],
+    ] {
+        let ran = wisp.run(args, "");
+        assert_eq!(
+            ran.code == Some(0),
+            args.last() != Some(&"never"),
+            "{args:?}: {}",
+            ran.err
+        );
+    }
+    let files = fs::read_dir(wisp.root().join("audit")).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let texts: Vec<String> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert!(texts.iter().all(|text| !text.contains("hunter2")));
+    let events = texts.iter().flat_map(|text| text.lines());
+    let mut changes: Vec<Value> = events
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|event| event["kind"] == "config.change")
+        .collect();
+    changes.sort_by_key(|event| event["time"].as_str().unwrap().to_owned());
+    let told: Vec<&Value> = changes.iter().map(|event| &event["details"]).collect();
+    let row =
+        |path: &str, old: Value, new: Value| json!({"path": path, "old": old, "new": new, "source": "cli"});
+    assert_eq!(
+        told,
+        [
+            &row("ollama.apiKey", Value::Null, json!("(set)")),
+            &row("audit.enabled", Value::Null, json!(false)),
+            &row("audit.enabled", json!(false), json!(true)),
+            &row("ollama.apiKey", json!("(set)"), Value::Null),
+        ]
+    );
+}
+
+/// What lies under `home` of sessions, outputs and conversations.
+fn left(home: &Path) -> Vec<PathBuf> {
+    let folders = ["audit", "output", "transcripts", "context"].map(|folder| home.join(folder));
+    let there = folders.iter().filter_map(|folder| fs::read_dir(folder).ok());
+    there.flatten().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_start_that_fails_leaves_nothing_behind() {
+    let server = three_models();
+    let starts: [&[&str]; 7] = [
+        &["chat", "--model", "nosuch"],
+        &["respond", "--model", "nosuch", "hi"],
+        &["respond", "hi"],
+        &["chat", "--save", "work", "--model", "nosuch"],
+        &["respond", "--model", "small", "--tools", "nosuch", "hi"],
+        &["chat", "--resume", "nosuch"],
+        &["chat", "--json", "--model", "nosuch"],
+    ];
+    for args in starts {
+        let wisp = Wisp::with(&server);
+        let ran = wisp.run(args, "");
+        assert_ne!(ran.code, Some(0), "{args:?}: {}", ran.text());
+        assert_eq!(left(&wisp.root()), Vec::<PathBuf>::new(), "{args:?}: {}", ran.err);
+    }
+    let mut gone = Wisp::with(&server);
+    for host in ["127.0.0.1:1", "http://["] {
+        gone.set("OLLAMA_HOST", host);
+        assert_ne!(gone.run(&["respond", "hi"], "").code, Some(0));
+        assert_eq!(left(&gone.root()), Vec::<PathBuf>::new(), "{host}");
+    }
 }
 
 #[test]

@@ -121,6 +121,31 @@ fn duplicate(pty: &Pty) -> std::os::fd::OwnedFd {
 }
 
 #[test]
+fn what_is_typed_before_the_choice_of_a_model_is_seen_chooses_nothing_and_stands_in_the_next_line() {
+    let models = ["first", "second"].map(Model::new);
+    let config = ollama_sim::Config::new(|_: &ollama_sim::Seen| Reply::text("Hello.")).models(models);
+    let server = ollama_sim::Server::start(config).unwrap();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&serde_json::json!({}));
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.send("1\r");
+    terminal.wait_for("a number chooses");
+    terminal.wait_for("> ");
+    terminal.send("2\r");
+    terminal.wait_for("second:latest is kept as the model");
+    terminal.wait_for("approve at moderate");
+    terminal.wait_for("> ");
+    terminal.wait_for("1");
+    terminal.send("\x7f\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(server.chats().is_empty(), "nothing was sent");
+    let events = wisp.audit();
+    assert_eq!(events[0]["kind"], "session.start");
+    let changed = events.iter().find(|e| e["kind"] == "config.change").unwrap();
+    assert_eq!(changed["details"]["new"], "second:latest");
+}
+
+#[test]
 fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
     let wisp = Wisp::new();
     let mut terminal = Terminal::start(&wisp, &["chat"]);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::watch;
 use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
-use wisp_config::{Config, ConfigError, Paths};
+use wisp_config::{Changed, Config, ConfigError, Paths};
 use wisp_context::{Rules, Target};
 use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
@@ -197,6 +197,8 @@ pub struct Chosen {
     pub model: Model,
     /// The demo server.
     pub demo: Option<ollama_sim::Server>,
+    /// That the person's choice was kept as the model, to be recorded once the session is begun.
+    pub kept: Option<Changed>,
 }
 
 /// Everything below the model: where files are, what is configured, where is recorded and kept.
@@ -310,6 +312,7 @@ pub async fn demo() -> Result<Chosen, OpenError> {
     Ok(Chosen {
         model,
         demo: Some(server),
+        kept: None,
     })
 }
 
@@ -326,7 +329,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         thread,
         resumed,
     } = ground;
-    let Chosen { model, demo } = chosen;
+    let Chosen { model, demo, kept } = chosen;
     let tools = offer::selected(&setup.tools, &config, &model, &events)?;
     let services = parts::services(
         &setup,
@@ -368,10 +371,20 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     };
     conversation.set_tools();
     record_start(&mut conversation, &setup, resumed.as_ref())?;
+    record_kept(&conversation, kept)?;
     if let Some(resumed) = resumed {
         conversation.go_on(&resumed);
     }
     Ok(conversation)
+}
+
+/// Records that the person's choice was kept as the model, when it was.
+fn record_kept(conversation: &Conversation, kept: Option<Changed>) -> Result<(), OpenError> {
+    let Some(kept) = kept else { return Ok(()) };
+    let details = json!({"path": kept.key, "old": kept.old, "new": kept.new, "source": "chat"});
+    let event = Audited::new(Kind::ConfigChange, details);
+    conversation.audit.append(event)?;
+    Ok(())
 }
 
 fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {

@@ -10,7 +10,7 @@ use wisp_host::{Clock, IdSource, RandomIds, SystemClock};
 use crate::chain::{self, End};
 use crate::event::SCHEMA;
 use crate::sink::{Damage, Opened, Sink};
-use crate::{AuditError, Event, EventId, Kind, Record, SessionId};
+use crate::{AuditError, Event, EventId, Kind, Record, SessionId, session};
 
 type Listener = Box<dyn Fn(&Record) + Send>;
 
@@ -26,33 +26,61 @@ struct Shared {
 }
 
 struct State {
-    /// `None` when the audit is off.
-    sink: Option<Sink>,
+    place: Place,
     end: End,
     listeners: Vec<Listener>,
 }
 
+/// Where events go.
+enum Place {
+    /// Nowhere: the audit is off.
+    Off,
+    /// To a file that is made with the first event, so that what comes to nothing leaves none.
+    New(PathBuf),
+    /// To this file.
+    Open(Box<Sink>),
+}
+
+impl Place {
+    fn sink(&self) -> Option<&Sink> {
+        match self {
+            Self::Open(sink) => Some(sink),
+            Self::Off | Self::New(_) => None,
+        }
+    }
+
+    fn sink_mut(&mut self) -> Option<&mut Sink> {
+        match self {
+            Self::Open(sink) => Some(sink),
+            Self::Off | Self::New(_) => None,
+        }
+    }
+}
+
 impl AuditLog {
-    /// Opens the session's file under `home`, making both when they are missing, and holds it until the last clone
-    /// is dropped. A session that has a file already is continued: the chain goes on from its last whole event, and
-    /// when the file does not end as it was left, `audit.recovered` is written first.
+    /// Opens the session's file under `home` and holds it until the last clone is dropped. Folders that are missing are
+    /// made; a new session's file is made with its first event, so that one that came to nothing leaves no file. A
+    /// session that has a file already is continued: the chain goes on from its last whole event, and when the file does
+    /// not end as it was left, `audit.recovered` is written first.
     ///
     /// Errors: [`AuditError::InUse`] when another process writes the session, [`AuditError::File`] and
-    /// [`AuditError::Write`] when the file cannot be made or written.
+    /// [`AuditError::Write`] when the folders or the file cannot be made or written.
     pub fn open(
         home: &Path,
         session: &SessionId,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdSource>,
     ) -> Result<Self, AuditError> {
-        let (sink, opened) = Sink::open(home, session)?;
+        Sink::prepare(home)?;
         let state = State {
-            sink: Some(sink),
-            end: opened.end.clone(),
+            place: Place::New(home.to_owned()),
+            end: End::start(session.as_str()),
             listeners: Vec::new(),
         };
         let log = Self::with(session.clone(), (clock, ids), state);
-        log.0.note_damage(&mut log.0.state(), opened)?;
+        if std::fs::symlink_metadata(session::file_of(home, session)).is_ok() {
+            log.0.begin(&mut log.0.state())?;
+        }
         Ok(log)
     }
 
@@ -66,7 +94,7 @@ impl AuditLog {
     /// [`AuditLog::off`] with a session's name, a clock and ids of the caller's.
     pub fn off_with(session: SessionId, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
         let state = State {
-            sink: None,
+            place: Place::Off,
             end: End::start(session.as_str()),
             listeners: Vec::new(),
         };
@@ -85,7 +113,7 @@ impl AuditLog {
 
     /// Whether events are written to a file.
     pub fn is_on(&self) -> bool {
-        self.0.state().sink.is_some()
+        !matches!(self.0.state().place, Place::Off)
     }
 
     /// The session.
@@ -93,9 +121,13 @@ impl AuditLog {
         &self.0.session
     }
 
-    /// The session's file; `None` when the audit is off.
+    /// The session's file, which is there from the first event on; `None` when the audit is off.
     pub fn path(&self) -> Option<PathBuf> {
-        self.0.state().sink.as_ref().map(|sink| sink.path().to_owned())
+        match &self.0.state().place {
+            Place::Off => None,
+            Place::New(home) => Some(session::file_of(home, &self.0.session)),
+            Place::Open(sink) => Some(sink.path().to_owned()),
+        }
     }
 
     /// Writes an event, in one write, and hands it to the listeners. Returns its id. When this fails the event is
@@ -115,7 +147,8 @@ impl AuditLog {
         );
         let shared = &*self.0;
         let state = &mut *shared.state();
-        if let Some(sink) = state.sink.as_mut().filter(|sink| sink.is_torn()) {
+        shared.begin(state)?;
+        if let Some(sink) = state.place.sink_mut().filter(|sink| sink.is_torn()) {
             let opened = sink.recover(state.end.clone())?;
             shared.note_damage(state, opened)?;
         }
@@ -130,17 +163,13 @@ impl AuditLog {
 
     /// The event of this session with this id, also one of an earlier process. A log that is off finds none.
     pub fn find(&self, id: &str) -> Result<Option<Record>, AuditError> {
-        self.0
-            .state()
-            .sink
-            .as_ref()
-            .map_or(Ok(None), |sink| sink.find(id))
+        self.0.state().place.sink().map_or(Ok(None), |sink| sink.find(id))
     }
 
     /// Waits until everything written is on the disk. Appending does not: the events of the last seconds before a
     /// power loss may be torn or gone, which the next open finds and says.
     pub fn sync(&self) -> Result<(), AuditError> {
-        self.0.state().sink.as_ref().map_or(Ok(()), Sink::sync)
+        self.0.state().place.sink().map_or(Ok(()), Sink::sync)
     }
 }
 
@@ -159,6 +188,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Opens the file, where that is still to be done.
+    fn begin(&self, state: &mut State) -> Result<(), AuditError> {
+        let Place::New(home) = &state.place else {
+            return Ok(());
+        };
+        let (sink, opened) = Sink::open(home, &self.session)?;
+        state.place = Place::Open(Box::new(sink));
+        state.end = opened.end.clone();
+        self.note_damage(state, opened)
+    }
+
     fn write(&self, state: &mut State, event: Event<'_>) -> Result<EventId, AuditError> {
         let record = self.record(&state.end, event);
         let mut line = serde_json::to_vec(&record).expect("an event has only text keys and finite numbers");
@@ -167,12 +207,12 @@ impl Shared {
             hash: chain::hash(&line),
         };
         line.push(b'\n');
-        if let Some(sink) = &mut state.sink {
+        if let Some(sink) = state.place.sink_mut() {
             sink.put(&line)?;
         }
         state.end = end;
         state.listeners.iter().for_each(|listener| listener(&record));
-        if let Some(sink) = &mut state.sink {
+        if let Some(sink) = state.place.sink_mut() {
             sink.seal(&record, &line, &state.end)?;
         }
         Ok(record.id)
@@ -225,14 +265,14 @@ mod tests {
     use wisp_host::files;
 
     use super::*;
-    use crate::{AuditFile, Filter, Trail, Verdict, verify};
+    use crate::{AuditFile, EndCheck, Filter, Trail, Verdict, verify};
 
     fn prompt(text: &str) -> Event<'static> {
         Event::new(Kind::Prompt, json!({ "text": text }))
     }
 
     fn swap(log: &AuditLog, file: File) -> File {
-        log.0.state().sink.as_mut().unwrap().swap(file)
+        log.0.state().place.sink_mut().unwrap().swap(file)
     }
 
     fn on_a_full_disk() -> (tempfile::TempDir, AuditLog, File) {
@@ -260,6 +300,35 @@ mod tests {
         assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2]);
         drop(log);
         assert!(matches!(verify(&path).unwrap(), Verdict::Whole { events: 2, .. }));
+    }
+
+    #[test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the test copies what a kill would leave"
+    )]
+    fn a_first_event_that_cannot_be_written_leaves_no_file() {
+        let home = tempfile::tempdir().unwrap();
+        let session = SessionId::parse("s").unwrap();
+        let log = AuditLog::open(home.path(), &session, Arc::new(SystemClock), Arc::new(RandomIds)).unwrap();
+        log.0.begin(&mut log.0.state()).unwrap();
+        // What a kill leaves between the making of the file and its first event.
+        let (killed, path) = (home.path().join("s.jsonl"), log.path().unwrap());
+        for of in [session::seal_of, Path::to_path_buf] {
+            std::fs::copy(of(&path), of(&killed)).unwrap();
+        }
+        let whole = Verdict::Whole {
+            events: 0,
+            end: EndCheck::Sealed,
+            torn: vec![],
+        };
+        assert_eq!(verify(&killed).unwrap(), whole);
+        let good = swap(&log, File::options().append(true).open("/dev/full").unwrap());
+        assert!(log.append(prompt("one")).unwrap_err().is_full());
+        swap(&log, good);
+        drop(log);
+        let left = std::fs::read_dir(home.path().join("audit")).unwrap().count();
+        assert_eq!(left, 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use wisp_host::faults::{self, Step};
 use wisp_host::files::{self, Staged};
 
 use crate::chain::End;
-use crate::index::Index;
+use crate::index::{Index, index_of};
 use crate::lines::{BLOCK, Backward};
 use crate::{AuditError, Record, SessionId, find, session};
 
@@ -48,11 +48,16 @@ pub(crate) struct Damage {
 }
 
 impl Sink {
+    /// Makes the folders that session files lie in, where they are missing.
+    pub(crate) fn prepare(home: &Path) -> Result<(), AuditError> {
+        files::private_dir(home)?;
+        Ok(files::private_dir(&session::folder(home))?)
+    }
+
     /// Opens or makes the session's file and takes the lock. Errors: [`AuditError::InUse`] when another process has
     /// it, [`AuditError::File`] when it cannot be made.
     pub(crate) fn open(home: &Path, session: &SessionId) -> Result<(Self, Opened), AuditError> {
-        files::private_dir(home)?;
-        files::private_dir(&session::folder(home))?;
+        Self::prepare(home)?;
         let path = session::file_of(home, session);
         let file = files::private_append(&path)?;
         lock(&file, &path)?;
@@ -176,6 +181,26 @@ impl Sink {
     pub(crate) fn sync(&self) -> Result<(), AuditError> {
         let synced = self.file.sync_data().and_then(|()| self.seal.sync_data());
         synced.map_err(|e| AuditError::write(&self.path, e))
+    }
+}
+
+/// A file whose first event could not be written goes again, while its lock is still held: it says nothing.
+impl Drop for Sink {
+    fn drop(&mut self) {
+        let empty = self
+            .file
+            .metadata()
+            .is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+        if empty && self.len == 0 {
+            for path in [
+                session::seal_of(&self.path),
+                index_of(&self.path),
+                self.path.clone(),
+            ] {
+                // What stays is an empty session, which verifies.
+                let _ = files::remove(&path);
+            }
+        }
     }
 }
 

@@ -92,6 +92,7 @@ fn a_session_opened_again_continues_the_chain() {
 fn a_second_writer_is_refused_until_the_first_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let first = open(home.path());
+    first.append(prompt("one")).unwrap();
     let clone = first.clone();
     drop(first);
     let second = || {
@@ -105,6 +106,38 @@ fn a_second_writer_is_refused_until_the_first_is_gone() {
     assert!(matches!(second(), Err(AuditError::InUse { path }) if path.ends_with("audit/s.jsonl")));
     drop(clone);
     assert!(second().is_ok());
+}
+
+#[test]
+fn a_session_in_which_nothing_happened_leaves_no_file() {
+    let home = tempfile::tempdir().unwrap();
+    let log = open(home.path());
+    assert!(log.is_on() && log.path().unwrap().ends_with("audit/s.jsonl"));
+    assert!(log.find("0000000000000001").unwrap().is_none());
+    log.sync().unwrap();
+    let files = || fs::read_dir(home.path().join("audit")).unwrap().count();
+    assert_eq!(files(), 0);
+    drop(log);
+    assert_eq!(files(), 0);
+    // One that a kill left between the making of the file and the first event goes with the next that writes nothing.
+    fs::write(home.path().join("audit/s.jsonl"), "").unwrap();
+    drop(open(home.path()));
+    assert_eq!(files(), 0);
+}
+
+#[test]
+fn of_two_that_have_written_nothing_yet_the_first_to_write_has_the_session() {
+    let home = tempfile::tempdir().unwrap();
+    let (first, second) = (open(home.path()), open(home.path()));
+    first.append(prompt("one")).unwrap();
+    assert!(matches!(
+        second.append(prompt("two")),
+        Err(AuditError::InUse { .. })
+    ));
+    drop(first);
+    second.append(prompt("two")).unwrap();
+    let path = second.path().unwrap();
+    assert!(matches!(verify(&path).unwrap(), Verdict::Whole { events: 2, .. }));
 }
 
 #[test]

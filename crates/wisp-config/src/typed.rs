@@ -93,14 +93,9 @@ impl Config {
         self.get("ollama.think")
     }
 
-    /// Seconds a command may run; 0 without limit.
-    pub fn command_timeout_seconds(&self) -> u64 {
-        self.whole_or_default("commandTimeoutSeconds")
-    }
-
     /// How long a command may run; `None` without limit.
     pub fn command_timeout(&self) -> Option<Duration> {
-        let seconds = self.command_timeout_seconds();
+        let seconds = self.whole_or_default("commandTimeoutSeconds");
         (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 

@@ -1,4 +1,4 @@
-//! Numbers as people and models read them: thousands separators, and sizes in bytes, KiB and MiB.
+//! Numbers as people and models read them: thousands separators, sizes in bytes, KiB and MiB, and spans of time.
 //!
 //! Sizes are rounded up, because a marker may never understate what was held back.
 
@@ -41,6 +41,20 @@ fn in_unit(bytes: u64, unit: u64, name: &str) -> String {
     format!("{} {name}", grouped(u64::try_from(whole).unwrap_or(u64::MAX)))
 }
 
+/// A span of time in its two largest units, rounded down: `45 s`, `4 min 05 s`, `2 h 02 min`, `3 days 4 h`.
+pub fn span(seconds: u64) -> String {
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    match (hours / 24, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) if seconds.is_multiple_of(60) => format!("{minutes} min"),
+        (0, 0, _) => format!("{minutes} min {:02} s", seconds % 60),
+        (0, _, _) if minutes.is_multiple_of(60) => format!("{hours} h"),
+        (0, _, _) => format!("{hours} h {:02} min", minutes % 60),
+        (days, _, _) if hours.is_multiple_of(24) => counted(days, "day"),
+        (days, _, _) => format!("{} {} h", counted(days, "day"), hours % 24),
+    }
+}
+
 /// A count with its noun: `1 line`, `2,270 lines`.
 pub fn counted(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
@@ -76,6 +90,26 @@ mod tests {
         ];
         for (bytes, text) in table {
             assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn spans_have_two_units_at_the_most() {
+        let table = [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (245, "4 min 05 s"),
+            (3_599, "59 min 59 s"),
+            (3_600, "1 h"),
+            (3_659, "1 h"),
+            (7_325, "2 h 02 min"),
+            (86_399, "23 h 59 min"),
+            (86_400, "1 day"),
+            (273_600, "3 days 4 h"),
+        ];
+        for (seconds, text) in table {
+            assert_eq!(span(seconds), text);
         }
     }
 

@@ -94,6 +94,53 @@ pub fn schema(parameters: &[Parameter]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
+/// The most of a call's unknown names that are told back, and of how many characters.
+const UNKNOWN: (usize, usize) = (3, 40);
+
+/// What a call gives besides a tool's parameters, in words: `wait has no argument "secs"; it takes seconds`. Null
+/// counts as not given. None when the call gives nothing but parameters.
+///
+/// ```
+/// use wisp_tools::arguments::{Kind, Parameter, unknown};
+/// let takes = [Parameter {
+///     name: "seconds".into(), kind: Kind::Integer, required: true, description: "".into(), one_of: [][..].into(),
+/// }];
+/// let said = unknown("wait", &takes, &serde_json::json!({"secs": 5}));
+/// assert_eq!(said.unwrap(), r#"wait has no argument "secs"; it takes seconds"#);
+/// assert_eq!(unknown("wait", &takes, &serde_json::json!({"seconds": 5, "why": null})), None);
+/// ```
+pub fn unknown(tool: &str, parameters: &[Parameter], given: &Value) -> Option<String> {
+    let given = given.as_object()?;
+    let names: Vec<&String> = given
+        .iter()
+        .filter(|(name, value)| !value.is_null() && parameters.iter().all(|p| p.name != **name))
+        .map(|(name, _)| name)
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (most, chars) = UNKNOWN;
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(most)
+        .map(|name| format!("{:?}", name.chars().take(chars).collect::<String>()))
+        .collect();
+    if names.len() > most {
+        shown.push(format!("{} more", names.len() - most));
+    }
+    let plural = if names.len() == 1 { "" } else { "s" };
+    let known: Vec<&str> = parameters.iter().map(|p| &*p.name).collect();
+    let known = if known.is_empty() {
+        "none".to_owned()
+    } else {
+        known.join(", ")
+    };
+    Some(format!(
+        "{tool} has no argument{plural} {}; it takes {known}",
+        shown.join(", ")
+    ))
+}
+
 /// Why a call's arguments could not be used. The text goes to the model with the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
@@ -308,6 +355,32 @@ mod tests {
             maybe: None,
         };
         assert_eq!(sample, right);
+    }
+
+    #[test]
+    fn what_is_no_parameter_is_told_back_bounded_with_what_is() {
+        let said = |given: Value| unknown("sample", Sample::PARAMETERS, &given);
+        assert_eq!(said(json!({"text": "x", "maybe": 1, "count": 1})), None);
+        assert_eq!(said(json!({"other": null})), None);
+        assert_eq!(said(json!([1])), None);
+        assert_eq!(
+            said(json!({"text": "x", "a\nb": 1})).unwrap(),
+            r#"sample has no argument "a\nb"; it takes text, count, flag, list, maybe"#
+        );
+        let many: Map<String, Value> = (0..9).map(|n| (format!("x{n}"), json!(n))).collect();
+        assert_eq!(
+            said(Value::Object(many)).unwrap(),
+            r#"sample has no arguments "x0", "x1", "x2", 6 more; it takes text, count, flag, list, maybe"#
+        );
+        let long = said(json!({"y".repeat(5_000): 1})).unwrap();
+        assert!(
+            long.starts_with(&format!("sample has no argument \"{}\";", "y".repeat(40))),
+            "{long}"
+        );
+        assert_eq!(
+            unknown("now", &[], &json!({"zone": "UTC"})).unwrap(),
+            r#"now has no argument "zone"; it takes none"#
+        );
     }
 
     #[test]

@@ -32,6 +32,11 @@ impl Tool for Custom {
         self.descriptor.clone()
     }
 
+    /// An argument the model misspelt would leave its place to the default, and the line would do something else.
+    fn is_strict(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a> {
         Box::pin(async move {
             let line = match (self.fill)(arguments) {

@@ -75,6 +75,12 @@ pub trait Tool: Send + Sync {
     /// The row that describes it, under the options in force.
     fn descriptor(&self) -> Descriptor;
 
+    /// Whether a call that gives an argument the tool does not have is answered with that and not run. A tool that is
+    /// not strict runs without it, and the model is told above the result.
+    fn is_strict(&self) -> bool {
+        false
+    }
+
     /// Runs one call. `arguments` is what the model wrote.
     fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a>;
 }

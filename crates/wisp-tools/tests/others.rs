@@ -84,6 +84,31 @@ fn inspect_shows_a_turns_calls_one_line_each() {
 }
 
 #[test]
+fn an_argument_that_a_tool_does_not_have_is_told_above_the_result() {
+    block(async {
+        let mut stage = Stage::new(true);
+        let shown = stage
+            .shown(
+                "run_command",
+                json!({"command": "echo hi", "workdir": "/tmp", "why": null}),
+            )
+            .await;
+        assert_eq!(
+            shown,
+            "[ignored: run_command has no argument \"workdir\"; it takes command, workingDirectory]\nexit status 0\nstdout:\nhi\n"
+        );
+        let again = json!({"command": "echo hi", "workdir": "/tmp", "why": null});
+        let shown = stage.shown("run_command", again).await;
+        assert!(
+            shown.starts_with("[repeated call: ") && shown.contains("]\n[ignored: run_command has no"),
+            "{shown}"
+        );
+        let without = stage.shown("run_command", json!({"command": "echo hi"})).await;
+        assert!(!without.contains("[ignored"), "{without}");
+    });
+}
+
+#[test]
 fn inspect_audit_filters_by_kind_turn_and_count() {
     block(async {
         let mut stage = Stage::new(true);

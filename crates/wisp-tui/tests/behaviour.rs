@@ -162,7 +162,7 @@ fn a_list_is_answered_left_or_answered_in_words() {
     };
     let answer = |event: Event, keys: &str| {
         let mut stage = Stage::ready(80, 24);
-        stage.tell(event).press(keys);
+        stage.tell(event).wait(500).press(keys);
         stage.sent()
     };
     assert_eq!(
@@ -178,6 +178,30 @@ fn a_list_is_answered_left_or_answered_in_words() {
         answer(choice(false, true), "a b space c backspace enter"),
         [choose(Some("ab "), None)]
     );
+}
+
+#[test]
+fn a_list_takes_nothing_that_was_typed_before_it_was_seen() {
+    let mut stage = Stage::ready(80, 24);
+    let key = |name: &str| Input::Key(key_event(name));
+    stage
+        .tell(choice(false, false))
+        .give(key("down"))
+        .wait(499)
+        .give(key("enter"));
+    stage.wait(499).give(key("h"));
+    assert!(stage.sent().is_empty(), "moving is no answer, the rest waits");
+    stage.wait(500).give(key("enter"));
+    let Some(Command::Choose { value, .. }) = stage.sent().pop() else {
+        panic!("it was answered")
+    };
+    assert_eq!(value.as_deref(), Some("llama3.2:3b"));
+    stage
+        .tell(choice(false, true))
+        .give(Input::Paste("pasted".into()))
+        .give(key("enter"));
+    stage.wait(500).give(key("esc")).tell(Event::Status(status()));
+    assert!(stage.screen().contains("› hpasted▮"), "{}", stage.screen());
 }
 
 #[test]

@@ -143,10 +143,10 @@ fn lists() {
     stage.tell(choice(false, false)).press("down");
     shown(&stage, "choice");
     let mut stage = Stage::ready(80, 14);
-    stage.tell(choice(false, true)).type_text("phi4");
+    stage.tell(choice(false, true)).wait(500).type_text("phi4");
     shown(&stage, "choice_with_text");
     let mut stage = Stage::ready(80, 14);
-    stage.tell(choice(true, false)).press("down space down");
+    stage.tell(choice(true, false)).wait(500).press("down space down");
     shown(&stage, "toggles");
 }
 

@@ -60,7 +60,7 @@ fn states() -> Vec<(&'static str, App)> {
         (
             "choice",
             make(&|s| {
-                s.tell(choice(false, true)).type_text(WIDE);
+                s.tell(choice(false, true)).wait(500).type_text(WIDE);
             }),
         ),
         (

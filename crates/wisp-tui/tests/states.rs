@@ -194,10 +194,10 @@ fn lists() {
         stage.tell(choice(false, false)).press("down down");
     });
     at_each_width("list_text", |stage| {
-        stage.tell(choice(false, true)).type_text("漢字:8b");
+        stage.tell(choice(false, true)).wait(500).type_text("漢字:8b");
     });
     at_each_width("list_toggles", |stage| {
-        stage.tell(choice(true, false)).press("down space down");
+        stage.tell(choice(true, false)).wait(500).press("down space down");
     });
 }
 

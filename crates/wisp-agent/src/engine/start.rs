@@ -79,7 +79,11 @@ async fn opened(
         now: ground.setup.clock.now(),
     };
     consent(&mut model, &asking).await?;
-    Ok(Chosen { model, demo: None })
+    Ok(Chosen {
+        model,
+        demo: None,
+        kept: None,
+    })
 }
 
 /// Offers the installed models that can call tools; the choice is kept in the configuration.
@@ -111,12 +115,15 @@ async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Re
         .choose(choice)
         .await
         .ok_or_else(|| OpenError::NoModel(format!("; installed are {}", names.join(", "))))?;
-    let chosen = opened(ground, &name, events, Some(person)).await?;
+    let mut chosen = opened(ground, &name, events, Some(person)).await?;
     match ground.config.set("model", &name) {
-        Ok(_) => events.note(
-            NoteLevel::Info,
-            format!("{name} is kept as the model; wisp config set model NAME changes it"),
-        ),
+        Ok(changed) => {
+            chosen.kept = Some(changed);
+            events.note(
+                NoteLevel::Info,
+                format!("{name} is kept as the model; wisp config set model NAME changes it"),
+            );
+        }
         Err(e) => events.note(NoteLevel::Warning, format!("the choice could not be kept: {e}")),
     }
     Ok(chosen)

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use wisp_config::Config;
+use wisp_host::{Clock, SystemClock};
 use wisp_ollama::{Client, Error, Feature, Loaded, same_model};
 use wisp_output::amount::{grouped, size};
 
+use super::keep_alive::keep_alive;
 use super::known::Known;
 use super::trial::{self, Came};
 use super::{Model, Preferences};
@@ -149,7 +151,7 @@ async fn of_model(model: &Model, config: &Config, findings: &mut Vec<Finding>) {
     let here = loaded.iter().find(|l| same_model(&l.name, &model.name));
     findings.push(window(model, here));
     findings.push(memory(here));
-    findings.push(keep_alive(config, here));
+    findings.push(keep_alive(config, here, SystemClock.now()));
 }
 
 fn present(model: &Model) -> Finding {
@@ -269,13 +271,16 @@ async fn calls(model: &Model) -> Finding {
 
 fn window(model: &Model, loaded: Option<&Loaded>) -> Finding {
     let window = &model.window;
-    let trained = window.trained.map_or_else(|| "unknown".to_owned(), grouped);
+    let trained = match window.trained {
+        Some(trained) => format!("trained for {} tokens", grouped(trained)),
+        None => "what it was trained for is unknown".to_owned(),
+    };
     let granted = loaded.and_then(|l| l.context_length);
     let now = granted.map_or_else(String::new, |n| format!("; loaded with {}", grouped(n)));
     let detail = format!(
-        "{} tokens ({}); trained for {trained}{now}",
+        "{} tokens, {}; {trained}{now}",
         grouped(window.tokens),
-        window.why
+        window.said
     );
     match granted.filter(|n| *n < window.tokens) {
         Some(n) => Finding::bad(
@@ -306,16 +311,4 @@ fn memory(loaded: Option<&Loaded>) -> Finding {
         },
         None => Finding::good(NAME, held),
     }
-}
-
-fn keep_alive(config: &Config, loaded: Option<&Loaded>) -> Finding {
-    let set = config.keep_alive().map_or_else(
-        || "the server's own (ollama.keepAlive is not set)".to_owned(),
-        |text| format!("{text}, set by ollama.keepAlive"),
-    );
-    let until = loaded
-        .map(|l| l.expires_at.as_str())
-        .filter(|at| !at.is_empty() && !at.starts_with("0001-"))
-        .map_or_else(String::new, |at| format!("; loaded until {at}"));
-    Finding::good("keep-alive", format!("{set}{until}"))
 }

@@ -6,6 +6,7 @@ pub mod convert;
 pub mod disabled;
 pub mod exchange;
 pub mod failure;
+mod keep_alive;
 pub mod known;
 pub mod leave;
 pub mod list;
@@ -38,6 +39,8 @@ pub struct Window {
     pub trained: Option<u64>,
     /// Where the number comes from, in words: `set by ollama.contextLength`, `already loaded with it`, …
     pub why: String,
+    /// The same as a person reads it after the figure: `as many as memory allows: about 9.2 GiB, of 9.8 GiB …`.
+    pub said: String,
     /// The same in one or two words, for a table: `config`, `server`, `memory`, `default`.
     pub from: &'static str,
 }
@@ -271,6 +274,7 @@ impl Window {
             tokens,
             trained: known.trained,
             why: reason.to_string(),
+            said: reason.said(),
             from: reason.word(),
         }
     }

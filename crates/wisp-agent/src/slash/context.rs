@@ -2,7 +2,7 @@
 
 use wisp_context::Basis;
 use wisp_host::files;
-use wisp_output::amount::grouped;
+use wisp_output::amount::{counted, grouped};
 
 use super::Scene;
 use crate::conversation::Conversation;
@@ -91,18 +91,36 @@ pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'
             miss.percent()
         ));
     }
-    let turns = conversation.record.turn_count();
-    let dropped = conversation.record.condensation_count();
-    let turns = if turns == 1 {
-        "1 turn".to_owned()
-    } else {
-        format!("{turns} turns")
-    };
-    let times = if dropped == 1 {
-        "once".to_owned()
-    } else {
-        format!("{dropped} times")
-    };
-    events.line(format!("{turns}; older turns left the context {times}"));
+    events.line(turns(
+        conversation.record.turn_count().into(),
+        conversation.record.condensation_count() as u64,
+    ));
     Next::Go
+}
+
+/// `12 turns; older ones left the context twice`: how long the conversation is, and how often room was made in it.
+fn turns(turns: u64, left: u64) -> String {
+    let turns = counted(turns, "turn");
+    match left {
+        0 => turns,
+        1 => format!("{turns}; older ones left the context once"),
+        2 => format!("{turns}; older ones left the context twice"),
+        times => format!("{turns}; older ones left the context {} times", grouped(times)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turns;
+
+    #[test]
+    fn what_never_happened_is_not_told() {
+        assert_eq!(turns(0, 0), "0 turns");
+        assert_eq!(turns(1, 0), "1 turn");
+        assert_eq!(turns(12, 1), "12 turns; older ones left the context once");
+        assert_eq!(
+            turns(1_234, 40),
+            "1,234 turns; older ones left the context 40 times"
+        );
+    }
 }

@@ -47,7 +47,8 @@ pub(super) async fn history(conversation: &mut Conversation, _: &str, _: &Scene<
 pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
     let model = &conversation.model;
     let window = &model.window;
-    let trained = window.trained.map_or_else(|| "unknown".to_owned(), grouped);
+    let trained = window.trained;
+    let trained = trained.map_or_else(|| "unknown".to_owned(), |n| format!("{} tokens", grouped(n)));
     let audit = conversation
         .audit
         .path()
@@ -64,11 +65,14 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         ),
         (
             "window",
-            format!("{} tokens: {}", grouped(window.tokens), window.why),
+            format!("{} tokens, {}", grouped(window.tokens), window.said),
         ),
-        ("trained for", format!("{trained} tokens")),
+        (
+            "used",
+            format!("{:.0} % of the window", conversation.used() * 100.0),
+        ),
+        ("trained for", trained),
         ("loaded with", loaded),
-        ("used", format!("{:.0} %", conversation.used() * 100.0)),
         (
             "output budget",
             format!(

@@ -9,6 +9,8 @@ use wisp_audit::Kind;
 use wisp_context::{Phase, Reason};
 use wisp_ollama::{ChatRequest, Error, KeepAlive, Message, Quirk, Refusal, Remedy, Reply, Role, Think};
 
+use wisp_output::amount::span;
+
 use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
 use crate::model::exchange::Failed;
@@ -107,11 +109,8 @@ impl Conversation {
             "reason": format!("{remedy:?}").to_lowercase(), "waitSeconds": pause.as_secs(),
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
-        let text = format!(
-            "{failure}; trying again after {:.0} s",
-            changes.waited.as_secs_f64()
-        );
-        self.events.note(NoteLevel::Warning, text);
+        self.events
+            .note(NoteLevel::Warning, retried(&failure, changes.waited, pause));
         if !pause.is_zero() {
             turn.doing.say("waiting to try again");
             tokio::select! {
@@ -266,6 +265,21 @@ impl Conversation {
     }
 }
 
+/// What the person is told of a try that failed: what happened, how long that took, and when the next one begins. It
+/// reads right too when the person leaves during the pause.
+fn retried(failure: &Failure, took: Duration, pause: Duration) -> String {
+    let seconds = |time: Duration| span((time + Duration::from_millis(500)).as_secs());
+    let took = match took.as_millis() {
+        0..1000 => String::new(),
+        _ => format!(" (after {})", seconds(took)),
+    };
+    let next = match pause.as_millis() {
+        0..500 => "now".to_owned(),
+        _ => format!("in {}", seconds(pause)),
+    };
+    format!("{failure}{took}; asking again {next}")
+}
+
 /// What the model is told of a call of its own that could not be read.
 fn corrective(failure: &Failure) -> Option<String> {
     match failure {
@@ -277,5 +291,29 @@ fn corrective(failure: &Failure) -> Option<String> {
         }
         Failure::Repeats => Some("(Your last reply repeated itself. Answer briefly.)".to_owned()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_says_how_long_the_last_try_took_and_when_the_next_begins() {
+        let said = |took, pause| {
+            retried(
+                &Failure::Repeats,
+                Duration::from_millis(took),
+                Duration::from_millis(pause),
+            )
+        };
+        let failure = Failure::Repeats.to_string();
+        assert_eq!(said(40, 0), format!("{failure}; asking again now"));
+        assert_eq!(said(40, 8_000), format!("{failure}; asking again in 8 s"));
+        assert_eq!(
+            said(95_400, 1_000),
+            format!("{failure} (after 1 min 35 s); asking again in 1 s")
+        );
+        assert_eq!(said(1_000, 0), format!("{failure} (after 1 s); asking again now"));
     }
 }

@@ -237,6 +237,7 @@ impl Conversation {
         self.model.window.tokens = window;
         self.model.window.from = "server";
         why.clone_into(&mut self.model.window.why);
+        why.clone_into(&mut self.model.window.said);
         self.registry.services().budget.set_window(window);
     }
 

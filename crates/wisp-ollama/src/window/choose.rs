@@ -80,6 +80,25 @@ impl Reason {
             Self::Default => "default",
         }
     }
+
+    /// The reason as a person reads it after the figure: `24,576 tokens, …`.
+    pub fn said(&self) -> String {
+        let Self::Memory(sized) = self else {
+            return self.to_string();
+        };
+        let (need, budget) = (gib(sized.need), gib(sized.budget));
+        if !sized.fits {
+            return format!(
+                "the least that is of use, although it needs about {need} GiB and {budget} GiB may be used"
+            );
+        }
+        let how = if sized.window == sized.maximum {
+            "all it was trained for"
+        } else {
+            "as many as memory allows"
+        };
+        format!("{how}: about {need} GiB, of {budget} GiB that may be used")
+    }
 }
 
 impl fmt::Display for Reason {
@@ -270,6 +289,28 @@ mod tests {
     fn the_reason_can_be_shown() {
         let note = Reason::Memory(sized(24_576)).to_string();
         assert_eq!(note, "24,576 of 131,072: 9.2 GiB of a 9.8 GiB budget");
+        assert_eq!(
+            Reason::Memory(sized(24_576)).said(),
+            "as many as memory allows: about 9.2 GiB, of 9.8 GiB that may be used"
+        );
+        let all = Sized {
+            maximum: 24_576,
+            ..sized(24_576)
+        };
+        assert_eq!(
+            Reason::Memory(all).said(),
+            "all it was trained for: about 9.2 GiB, of 9.8 GiB that may be used"
+        );
+        let tight = Sized {
+            fits: false,
+            budget: 4 << 30,
+            ..sized(24_576)
+        };
+        assert_eq!(
+            Reason::Memory(tight).said(),
+            "the least that is of use, although it needs about 9.2 GiB and 4.0 GiB may be used"
+        );
+        assert_eq!(Reason::ForAll { cut: false }.said(), "configured");
         assert_eq!(
             (grouped(999), grouped(1000), grouped(1_048_576)),
             ("999".into(), "1,000".into(), "1,048,576".into())

@@ -54,7 +54,7 @@ pub struct Admitted {
     pub command: bool,
     /// How a command ended, in words, for the note.
     pub exit: Option<String>,
-    /// The line above the result: that the call is repeated.
+    /// The lines above the result: that the call is repeated, what of it was ignored.
     pub(super) note: Option<String>,
     /// What the tool returned, until the batch is finished: a result that has to shrink is kept from it.
     pub(super) whole: Option<Body>,
@@ -70,7 +70,7 @@ pub(super) struct About<'a> {
     pub arguments: String,
     /// Whether the conversation has `memory`.
     pub memory: bool,
-    /// A line above the result: that the call is repeated.
+    /// Lines above the result: that the call is repeated, what of it was ignored.
     pub note: Option<String>,
 }
 

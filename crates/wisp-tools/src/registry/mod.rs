@@ -16,6 +16,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use wisp_audit::{Event, Kind};
 
+use crate::arguments;
 use crate::call::{Call, Scene, Services};
 use crate::gate::Gatekeeper;
 use crate::ledger::{CallLedger, repeated};
@@ -174,9 +175,11 @@ impl Registry {
         self.record(scene.turn, &call, Kind::ToolCall, details)?;
         let repeat = self.ledger.note(scene.turn, request.tool, request.arguments);
         let began = Instant::now();
-        let (returned, reads_only) = self.returned(&call, request, scene).await;
+        let (returned, reads_only, ignored) = self.returned(&call, request, scene).await;
         let seconds = began.elapsed().as_secs_f64();
-        let note = (repeat > 0).then(|| repeated(request.tool, repeat));
+        let again = (repeat > 0).then(|| repeated(request.tool, repeat));
+        let notes: Vec<String> = [again, ignored].into_iter().flatten().collect();
+        let note = (!notes.is_empty()).then(|| notes.join("\n"));
         Ok(self.pending(
             call,
             request,
@@ -257,19 +260,31 @@ impl Registry {
         Ok(self.pending(call, request, returned, taken))
     }
 
-    async fn returned(&mut self, id: &str, request: Request<'_>, scene: &Scene<'_>) -> (Returned, bool) {
+    /// What the call returned, whether its tool only reads, and the line on arguments that were ignored.
+    async fn returned(
+        &mut self,
+        id: &str,
+        request: Request<'_>,
+        scene: &Scene<'_>,
+    ) -> (Returned, bool, Option<String>) {
         let mut known = offered(&self.tools, self.has_memory());
         let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
-            return (unknown(request.tool, &self.names()), true);
+            return (unknown(request.tool, &self.names()), true, None);
         };
-        let reads_only = tool.descriptor().reads_only;
+        let row = tool.descriptor();
+        let beside = arguments::unknown(request.tool, &row.parameters, request.arguments);
+        if let Some(why) = beside.as_ref().filter(|_| tool.is_strict()) {
+            return (Returned::error(why), row.reads_only, None);
+        }
         let mut call = Call {
             id,
             services: &self.services,
             gate: &mut self.gate,
             scene,
         };
-        (tool.run(request.arguments, &mut call).await, reads_only)
+        let returned = tool.run(request.arguments, &mut call).await;
+        let ignored = beside.map(|what| format!("[ignored: {what}]"));
+        (returned, row.reads_only, ignored)
     }
 
     fn record(&self, turn: u64, call: &str, kind: Kind, details: Value) -> Result<String, NotRecorded> {

@@ -17,6 +17,7 @@ use wisp_exec::Cancel;
 use wisp_guard::{Gate, Policy, Threshold};
 use wisp_host::{Env, RandomIds, SystemClock};
 use wisp_output::{Store, ToolBudget};
+use wisp_tools::arguments::Arguments;
 use wisp_tools::behind::{Answered, Model, NoAnswer, Plain, Recalled, Recollection, Wanted};
 use wisp_tools::{
     Answering, Asking, Behind, BuiltinOptions, Call, Descriptor, Ending, Finished, Gatekeeper, Keep, Pending,
@@ -39,6 +40,15 @@ impl Person for Nobody {
     }
 }
 
+wisp_tools::arguments! {
+    /// What [`Print`] is called with.
+    pub struct PrintArguments {
+        lines: Option<i64> = "lines", "How many";
+        of: Option<String> = "of", "What each says";
+        how: Option<String> = "how", "Whether it refuses or pages";
+    }
+}
+
 /// A tool that prints what its argument says: `{"lines": N, "of": TEXT}`, or refuses, or pages.
 pub struct Print;
 
@@ -47,7 +57,7 @@ impl Tool for Print {
         Descriptor {
             name: "print".into(),
             description: "Prints.".into(),
-            parameters: (&[]).into(),
+            parameters: PrintArguments::PARAMETERS.into(),
             limits: String::new(),
             example: "".into(),
             reads_only: true,

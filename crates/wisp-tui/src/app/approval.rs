@@ -6,7 +6,7 @@ use wisp_agent::protocol::{Approval, Command, Decision};
 use wisp_term::diff::{self, DiffLine};
 use wisp_term::{Role, visible};
 
-use super::{App, Dialog, GRACE};
+use super::{App, Dialog};
 
 /// A question that is open.
 #[derive(Debug, Clone)]
@@ -22,11 +22,6 @@ pub struct ApprovalDialog {
 }
 
 impl ApprovalDialog {
-    /// Whether it takes keys at a moment: see [`GRACE`].
-    pub fn listens(&self, now: Duration) -> bool {
-        now.saturating_sub(self.silent_since) >= GRACE
-    }
-
     /// The role of its level.
     pub fn role(&self) -> Role {
         match self.approval.level.as_str() {
@@ -91,8 +86,8 @@ impl App {
     pub(super) fn next_dialog(&mut self) {
         self.dialogs.pop_front();
         let now = self.now;
-        if let Some(Dialog::Approval(next)) = self.dialogs.front_mut() {
-            next.silent_since = now;
+        if let Some(next) = self.dialogs.front_mut() {
+            *next.silent_since() = now;
         }
     }
 

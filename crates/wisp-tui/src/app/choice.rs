@@ -1,5 +1,7 @@
 //! A list to choose from, or to switch things on and off in.
 
+use std::time::Duration;
+
 use wisp_agent::protocol::{Choice, Command};
 
 use super::{App, Dialog};
@@ -19,11 +21,13 @@ pub struct ChoiceDialog {
     pub on: Vec<bool>,
     /// Other text, where it is taken as an answer.
     pub text: Editor,
+    /// Since when the keyboard has been silent, counted from its appearance.
+    pub silent_since: Duration,
 }
 
 impl ChoiceDialog {
     /// The list as it opens: the value in force is highlighted.
-    pub fn new(choice: Choice) -> Self {
+    pub fn new(choice: Choice, now: Duration) -> Self {
         let current = choice
             .options
             .iter()
@@ -33,6 +37,7 @@ impl ChoiceDialog {
             at: current.unwrap_or(0),
             on,
             text: Editor::default(),
+            silent_since: now,
             choice,
         }
     }
@@ -68,7 +73,8 @@ impl ChoiceDialog {
 impl App {
     pub(super) fn open_choice(&mut self, choice: Choice) {
         self.close_panel();
-        self.dialogs.push_back(Dialog::Choice(ChoiceDialog::new(choice)));
+        let dialog = ChoiceDialog::new(choice, self.now);
+        self.dialogs.push_back(Dialog::Choice(dialog));
     }
 
     fn choice(&mut self) -> Option<&mut ChoiceDialog> {

@@ -18,6 +18,14 @@ pub enum Dialog {
 }
 
 impl Dialog {
+    /// Since when the keyboard has been silent, counted from its appearance.
+    pub fn silent_since(&mut self) -> &mut Duration {
+        match self {
+            Self::Approval(dialog) => &mut dialog.silent_since,
+            Self::Choice(dialog) => &mut dialog.silent_since,
+        }
+    }
+
     /// The id that goes back with the answer.
     pub fn id(&self) -> &str {
         match self {

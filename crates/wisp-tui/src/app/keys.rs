@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use wisp_term::Role;
 
 use super::work::Held;
-use super::{App, Dialog};
+use super::{App, Dialog, GRACE};
 use crate::input::Burst;
 use crate::keys::{Action, Meaning, Place, When};
 use crate::panel::Panel;
@@ -40,20 +40,43 @@ impl App {
         }
     }
 
-    /// A key that came within the grace of a question is kept for the box, and the wait begins anew. Leaving keys are
-    /// taken at once.
+    /// A key that came within the grace of a question is kept for the box, and the wait begins anew. What answers
+    /// nothing is taken at once: leaving, and going up and down a list.
     fn is_held_by_grace(&mut self, key: KeyEvent) -> bool {
-        let now = self.now;
-        let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() else {
-            return false;
-        };
         let leaves = key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('c' | 'd'));
-        if dialog.listens(now) || leaves {
+        if leaves || self.answers_nothing(key) || !self.within_grace() {
             return false;
         }
-        dialog.silent_since = now;
-        self.hold(Held::Key(key));
+        // As during a turn: what would send the line is not kept.
+        let meaning = self.bindings.meaning(Place::Input, None, key);
+        if !matches!(meaning, Meaning::Action(action) if action.when == When::Idle) {
+            self.hold(Held::Key(key));
+        }
         true
+    }
+
+    /// Whether a question is open that the keyboard was not yet silent for, in which case the wait begins anew.
+    fn within_grace(&mut self) -> bool {
+        let now = self.now;
+        let Some(dialog) = self.dialogs.front_mut() else {
+            return false;
+        };
+        let silent_since = dialog.silent_since();
+        let within = now.saturating_sub(*silent_since) < GRACE;
+        if within {
+            *silent_since = now;
+        }
+        within
+    }
+
+    /// Whether a key only moves in a list, or leaves it.
+    fn answers_nothing(&self, key: KeyEvent) -> bool {
+        let place = self.place();
+        let meaning = self.bindings.meaning(place, self.prefix, key);
+        let Meaning::Action(action) = meaning else {
+            return false;
+        };
+        place == Place::Choice && ["choice-up", "choice-down", "choice-leave"].contains(&action.name)
     }
 
     fn hold(&mut self, held: Held) {
@@ -107,6 +130,7 @@ impl App {
         match self.place() {
             Place::Input if self.work.busy => self.hold(Held::Paste(text.to_owned())),
             Place::Input => self.paste(text),
+            Place::Choice if self.within_grace() => self.hold(Held::Paste(text.to_owned())),
             Place::Choice => self.type_choice(&text.replace(['\r', '\n'], " ")),
             Place::Bar => text
                 .chars()

@@ -1,6 +1,7 @@
 //! A list to choose from: up to eight options, the highlighted one marked, the value in force starred.
 
 use ratatui::text::{Line, Span};
+use wisp_agent::protocol::Choice;
 use wisp_term::width::{cells, pad, truncate};
 use wisp_term::{Role, visible};
 
@@ -38,17 +39,27 @@ pub(super) fn rows(app: &App, dialog: &ChoiceDialog) -> Vec<Line<'static>> {
             super::drawn_cursor(),
         ]));
     }
-    let footer = if choice.toggles {
-        "↑↓ move · space switches · enter saves · esc leaves"
-    } else {
-        "↑↓ move · enter takes · esc leaves"
-    };
     let frame = Frame {
-        title: "choose",
-        footer,
+        title: if choice.options.is_empty() {
+            "asked"
+        } else {
+            "choose"
+        },
+        footer: footer(choice),
         style: app.looks.style(Role::Border),
     };
     frame.around(rows, width)
+}
+
+/// What the keys do, of those that do something here.
+fn footer(choice: &Choice) -> &'static str {
+    match (choice.options.len(), choice.toggles) {
+        (0, _) => "enter answers · esc leaves",
+        (1, true) => "space switches · enter saves · esc leaves",
+        (_, true) => "↑↓ move · space switches · enter saves · esc leaves",
+        (1, false) => "enter takes · esc leaves",
+        (_, false) => "↑↓ move · enter takes · esc leaves",
+    }
 }
 
 fn option(app: &App, dialog: &ChoiceDialog, at: usize, column: usize) -> Line<'static> {
@@ -76,4 +87,30 @@ fn option(app: &App, dialog: &ChoiceDialog, at: usize, column: usize) -> Line<'s
         app.looks
             .span(Role::Quiet, format!("  {}", visible(&option.detail))),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wisp_agent::protocol::ChoiceOption;
+
+    #[test]
+    fn the_footer_names_the_keys_that_do_something() {
+        let choice = |options, toggles| Choice {
+            options: vec![ChoiceOption::default(); options],
+            toggles,
+            ..Choice::default()
+        };
+        assert_eq!(footer(&choice(0, false)), "enter answers · esc leaves");
+        assert_eq!(footer(&choice(1, false)), "enter takes · esc leaves");
+        assert_eq!(footer(&choice(2, false)), "↑↓ move · enter takes · esc leaves");
+        assert_eq!(
+            footer(&choice(1, true)),
+            "space switches · enter saves · esc leaves"
+        );
+        assert_eq!(
+            footer(&choice(9, true)),
+            "↑↓ move · space switches · enter saves · esc leaves"
+        );
+    }
 }

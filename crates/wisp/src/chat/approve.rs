@@ -1,16 +1,13 @@
 //! The approval dialog of plain chat: what would run, why it asks, and one key for the answer.
 
 use std::io;
-use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{self, Event as Input, KeyCode, KeyEventKind};
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
 use wisp_term::{Printer, Role, diff, visible, width};
 
-/// How long the keyboard must have been quiet before a key is taken as an answer: what was typed before the
-/// question was seen is not one.
-const QUIET: Duration = Duration::from_millis(500);
+use super::ahead::{Ahead, Raw, leaves};
 
 /// Each decision's key and words.
 const KEYS: &[(char, Decision, &str)] = &[
@@ -22,9 +19,9 @@ const KEYS: &[(char, Decision, &str)] = &[
 ];
 
 /// Shows the question and waits for its answer. Ctrl-C, Ctrl-D, Escape and Enter refuse.
-pub fn ask(approval: &Approval, err: &mut Printer) -> Decision {
+pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Decision {
     show(approval, err);
-    let decision = read_key(approval).unwrap_or(Decision::No);
+    let decision = read_key(approval, ahead).unwrap_or(Decision::No);
     let words = KEYS
         .iter()
         .find(|(_, d, _)| *d == decision)
@@ -79,26 +76,18 @@ fn show_diff(diff: &str, err: &mut Printer) {
     }
 }
 
-/// Waits for quiet, then for a key that is an answer.
-fn read_key(approval: &Approval) -> io::Result<Decision> {
-    let _raw = Raw::enter()?;
-    let mut quiet_since = Instant::now();
-    while quiet_since.elapsed() < QUIET {
-        if event::poll(QUIET.saturating_sub(quiet_since.elapsed()))? {
-            if let Input::Key(key) = event::read()?
-                && is_interrupt(key)
-            {
-                return Ok(Decision::No);
-            }
-            quiet_since = Instant::now();
-        }
+/// Waits for quiet, then for a key that is an answer. What was typed before is kept for the next line.
+fn read_key(approval: &Approval, ahead: &mut Ahead) -> io::Result<Decision> {
+    if ahead.gather()?.is_some() {
+        return Ok(Decision::No);
     }
+    let _raw = Raw::enter()?;
     loop {
         let Input::Key(key) = event::read()? else { continue };
         if key.kind == KeyEventKind::Release {
             continue;
         }
-        if is_interrupt(key) || matches!(key.code, KeyCode::Enter | KeyCode::Esc) {
+        if leaves(key) || matches!(key.code, KeyCode::Enter | KeyCode::Esc) {
             return Ok(Decision::No);
         }
         let answer = KEYS
@@ -107,25 +96,5 @@ fn read_key(approval: &Approval) -> io::Result<Decision> {
         if let Some((_, decision, _)) = answer {
             return Ok(*decision);
         }
-    }
-}
-
-fn is_interrupt(key: KeyEvent) -> bool {
-    key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd'))
-}
-
-/// Raw mode for as long as it lives.
-struct Raw;
-
-impl Raw {
-    fn enter() -> io::Result<Self> {
-        terminal::enable_raw_mode()?;
-        Ok(Self)
-    }
-}
-
-impl Drop for Raw {
-    fn drop(&mut self) {
-        let _ = terminal::disable_raw_mode();
     }
 }

@@ -102,10 +102,10 @@ impl LineEditor {
         })
     }
 
-    /// Asks for a line.
-    pub fn ask(&mut self) -> Asked {
+    /// Asks for a line, in which `begun` stands already.
+    pub fn ask(&mut self, begun: &str) -> Asked {
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        match self.editor.readline("> ") {
+        match self.editor.readline_with_initial("> ", (begun, "")) {
             Ok(line) => {
                 self.remember(&line);
                 Asked::Line(line.replace("\\\n", "\n").replace("\r\n", "\n"))

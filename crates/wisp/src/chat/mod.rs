@@ -1,6 +1,7 @@
 //! `wisp chat`: a line-based conversation. One thread owns the terminal: it draws events until input is wanted,
 //! asks for a line, hands it to the engine, and draws again. The engine runs beside it.
 
+mod ahead;
 mod approve;
 mod editor;
 pub mod json;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
+use crossterm::event::KeyCode;
 use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use wisp_agent::Handle;
@@ -23,6 +25,7 @@ use wisp_term::{Notifier, Role, safe};
 use crate::pager::{self, Shown};
 use crate::screen::Screen;
 use crate::terminal;
+use ahead::Ahead;
 use editor::{Asked, Assist, Candidates, LineEditor};
 pub use render::Renderer;
 
@@ -50,6 +53,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
         events,
         renderer,
         editor,
+        ahead: Ahead::default(),
         env,
         interactive,
     };
@@ -123,6 +127,7 @@ struct Chat {
     events: UnboundedReceiver<Event>,
     renderer: Renderer,
     editor: Option<LineEditor>,
+    ahead: Ahead,
     env: wisp_host::Env,
     interactive: bool,
 }
@@ -188,7 +193,7 @@ impl Chat {
     fn approve(&mut self, approval: &Approval) {
         self.renderer.settle();
         let decision = if self.interactive {
-            approve::ask(approval, &mut self.renderer.err)
+            approve::ask(approval, &mut self.ahead, &mut self.renderer.err)
         } else {
             Decision::No
         };
@@ -209,7 +214,8 @@ impl Chat {
         let _ = err.flush();
     }
 
-    /// A numbered list; a number or a value chooses, Enter leaves it, Ctrl-C leaves it and stops the turn.
+    /// A numbered list; a number or a value chooses, Enter leaves it, Ctrl-C leaves it and stops the turn. What was typed
+    /// before the list was seen is no answer.
     fn choose(&mut self, choice: &Choice) {
         self.renderer.settle();
         let err = &mut self.renderer.err;
@@ -225,14 +231,13 @@ impl Chat {
         }
         let _ = err.painted_line(Role::Quiet, ways(choice));
         let _ = err.flush();
-        let line = match self.editor.as_mut().map(LineEditor::ask) {
-            Some(Asked::Line(line)) => line,
-            Some(Asked::Cleared) => {
+        let line = match self.answer() {
+            Asked::Line(line) => line,
+            Asked::Cleared => {
                 self.send(Command::Interrupt);
                 String::new()
             }
-            Some(Asked::End) => String::new(),
-            None => read_line(self.interactive, &mut self.renderer).unwrap_or_default(),
+            Asked::End => String::new(),
         };
         let value = chosen(choice, line.trim());
         self.send(Command::Choose {
@@ -242,13 +247,25 @@ impl Chat {
         });
     }
 
+    /// The line that answers a list.
+    fn answer(&mut self) -> Asked {
+        let left = self.interactive.then(|| self.ahead.gather());
+        match (left, &mut self.editor) {
+            (Some(Ok(Some(key))), _) if key.code == KeyCode::Char('c') => Asked::Cleared,
+            (Some(Ok(Some(_))), _) => Asked::End,
+            (_, Some(editor)) => editor.ask(""),
+            (_, None) => read_line(self.interactive, &mut self.renderer).map_or(Asked::End, Asked::Line),
+        }
+    }
+
     /// A line from the person; none at the end of input.
     fn line(&mut self) -> Option<String> {
         let Some(editor) = &mut self.editor else {
             return read_line(self.interactive, &mut self.renderer);
         };
+        let mut ahead = self.ahead.take();
         loop {
-            match editor.ask() {
+            match editor.ask(&std::mem::take(&mut ahead)) {
                 Asked::Line(line) => return Some(line),
                 Asked::Cleared => {}
                 Asked::End => return None,

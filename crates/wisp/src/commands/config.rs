@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use wisp_config::{Config, SETTINGS, setting};
+use wisp_config::{Changed, Config, ConfigError, Paths, SETTINGS, setting};
 use wisp_host::Env;
 use wisp_term::{Role, safe};
 
 use super::paths;
+use super::recorded::Recorded;
 use crate::args::{Config as Args, ConfigSub};
 use crate::exit::Usage;
 use crate::screen::Screen;
@@ -23,13 +24,12 @@ pub fn run(args: Args, env: Env) -> anyhow::Result<ExitCode> {
         ConfigSub::List => list(&config, &mut screen)?,
         ConfigSub::Get { key } => get(&config, &key, &mut screen)?,
         ConfigSub::Set { key, value } => {
-            paths.prepare()?;
-            let changed = config.set(&key, &value)?;
-            said(&changed, &mut screen)?;
+            let change = |config: &mut Config| config.set(&key, &value);
+            said(&changed(&paths, &mut config, change)?, &mut screen)?;
         }
         ConfigSub::Unset { key } => {
-            let changed = config.unset(&key)?;
-            said(&changed, &mut screen)?;
+            let change = |config: &mut Config| config.unset(&key);
+            said(&changed(&paths, &mut config, change)?, &mut screen)?;
         }
     }
     screen.out.flush()?;
@@ -73,7 +73,22 @@ fn get(config: &Config, key: &str, screen: &mut Screen) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn said(changed: &wisp_config::Changed, screen: &mut Screen) -> anyhow::Result<()> {
+/// Makes a change and records it, unless the audit was and is off.
+fn changed(
+    paths: &Paths,
+    config: &mut Config,
+    change: impl FnOnce(&mut Config) -> Result<Changed, ConfigError>,
+) -> anyhow::Result<Changed> {
+    paths.prepare()?;
+    let before = config.audit();
+    let changed = change(config)?;
+    let mut recorded = Recorded::of(paths, config, "config").also_when(before);
+    recorded.changed(&changed)?;
+    recorded.close()?;
+    Ok(changed)
+}
+
+fn said(changed: &Changed, screen: &mut Screen) -> anyhow::Result<()> {
     let now = changed
         .new
         .as_ref()

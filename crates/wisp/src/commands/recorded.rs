@@ -28,6 +28,15 @@ impl<'a> Recorded<'a> {
         }
     }
 
+    /// The same, for a change that may have turned the audit off or on: either way it is recorded.
+    #[must_use]
+    pub fn also_when(self, before: bool) -> Self {
+        Self {
+            on: self.on || before,
+            ..self
+        }
+    }
+
     /// The log, begun when it was not yet.
     pub fn log(&mut self) -> Result<&AuditLog, AuditError> {
         if self.log.is_none() {
