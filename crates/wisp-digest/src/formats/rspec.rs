@@ -1,9 +1,10 @@
 //! RSpec: numbered failures, pending examples that look like failures, errors outside of examples.
 //!
-//! Written from real runs of RSpec 3.12 and 3.13. Under `Pending:` nothing has failed; under `Failures:` each
+//! Written from real runs of RSpec 3.12 and 3.13; Haskell's hspec, which prints the same with the place above the number,
+//! seen in runs that its users posted. Under `Pending:` nothing has failed; under `Failures:` each
 //! number has.
 
-use crate::digest::Kind;
+use crate::digest::{Kind, Location};
 use crate::limits;
 use crate::line::{Line, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -12,7 +13,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "rspec",
-    tools: "rspec",
+    tools: "rspec, hspec",
     recognises: "failed examples with message and place, pending ones told apart, errors outside of examples, the sum",
     version: "RSpec 3.13",
     triggers: &[
@@ -36,6 +37,8 @@ pub(crate) const FORMAT: Format = Format {
 struct Rspec {
     part: Part,
     open: Option<Open>,
+    /// hspec's place of the failure whose number comes next.
+    place: Option<Location>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +85,12 @@ impl Reader for Rspec {
     }
 }
 
+/// hspec's `  test/DepthSpec.hs:12:21:`.
+fn spec_place(line: &Line<'_>) -> Option<Location> {
+    let (location, rest) = place_at_start(line.body())?;
+    (rest == ":" && line.indent() == 2 && location.path.ends_with(".hs")).then_some(location)
+}
+
 impl Rspec {
     fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
@@ -122,7 +131,12 @@ impl Rspec {
             .filter(|_| line.indent() <= 4);
         if let Some(name) = numbered {
             self.close(report);
-            self.open = Some(Open::new(name, line));
+            let mut open = Open::new(name, line);
+            open.finding.location = self.place.take();
+            self.open = Some(open);
+        } else if let Some(place) = spec_place(line) {
+            self.close(report);
+            self.place = Some(place);
         } else if let Some(open) = &mut self.open {
             open.line(line);
         }
