@@ -6,7 +6,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::limits;
-use crate::line::{Line, leading_number, number_before, place_at_start};
+use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -88,7 +88,7 @@ impl Reader for Rspec {
 /// hspec's `  test/DepthSpec.hs:12:21:`.
 fn spec_place(line: &Line<'_>) -> Option<Location> {
     let (location, rest) = place_at_start(line.body())?;
-    (rest == ":" && line.indent() == 2 && location.path.ends_with(".hs")).then_some(location)
+    (rest == ":" && line.indent() == 2 && has_extension(&location.path, &["hs"])).then_some(location)
 }
 
 impl Rspec {
