@@ -309,6 +309,45 @@ fn a_model_that_declares_nothing_is_checked_and_the_result_is_gone_by() {
 }
 
 #[test]
+fn enabling_a_model_of_which_nobody_says_what_it_can_do_checks_it_and_the_check_decides() {
+    let answer = |seen: &ollama_sim::Seen| match seen.request["model"].as_str() {
+        Some("mute") => Reply::new(),
+        _ if seen.offers("record_word") => Reply::text("I do not call tools."),
+        _ => Reply::text("Hello!"),
+    };
+    let config = Config::new(answer).profile(ollama_sim::profile::V0_5_7);
+    let server = Server::start(config.models(["mute", "talks"].map(Model::new))).unwrap();
+    let mut wisp = Wisp::with(&server);
+    wisp.configure(&json!({"ollama": {"contextLength": 16384}}));
+    wisp.run(&["models", "disable", "mute", "talks"], "");
+    let ran = wisp.run(&["models", "enable", "mute", "talks"], "");
+    assert_eq!(ran.code, Some(1), "one of them is not enabled");
+    let said = ran.text();
+    for line in [
+        "nothing recorded: mute cannot be talked to\n",
+        "disabled mute: ",
+        "talks makes no calls: it is for talking only\nenabled talks\n",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let checks = audited(&wisp, "model.verified");
+    let triggers: Vec<&Value> = checks.iter().map(|e| &e["details"]["trigger"]).collect();
+    assert_eq!(triggers, ["enable", "enable"]);
+    let asked = server.chats().len();
+    wisp.run(&["models", "disable", "talks"], "");
+    let again = wisp.run(&["models", "enable", "talks"], "");
+    assert_eq!((again.code, again.text().as_str()), (Some(0), "enabled talks\n"));
+    assert_eq!(
+        server.chats().len(),
+        asked,
+        "what was checked is not checked again"
+    );
+    wisp.set("OLLAMA_HOST", "http://127.0.0.1:9");
+    let apart = wisp.run(&["models", "enable", "mute"], "");
+    assert_eq!((apart.code, apart.text().as_str()), (Some(0), "enabled mute\n"));
+}
+
+#[test]
 fn a_model_whose_server_declares_what_it_can_do_is_not_checked() {
     let server = three_models();
     let wisp = Wisp::with(&server);

@@ -1,14 +1,15 @@
 //! `wisp models`: what can be talked to, what may be chosen, and fetching more.
 
 mod check;
+mod enable;
 mod pull;
 
 use std::process::ExitCode;
 
 use serde_json::json;
 use wisp_agent::model::known::Known;
+use wisp_agent::model::leave;
 use wisp_agent::model::list::{Entry, list};
-use wisp_agent::model::{disabled, leave};
 use wisp_config::Config;
 use wisp_host::Env;
 use wisp_output::amount::{grouped, size};
@@ -50,8 +51,8 @@ pub fn run(args: &Models, env: Env) -> anyhow::Result<ExitCode> {
     let mut recorded = Recorded::of(&paths, &config, "models");
     let code = match command {
         ModelsSub::Pull { name } => pull::run(name, &config, &mut recorded, &mut screen),
-        ModelsSub::Enable { names } => turned(names, true, &mut config, &mut recorded, &mut screen),
-        ModelsSub::Disable { names } => turned(names, false, &mut config, &mut recorded, &mut screen),
+        ModelsSub::Enable { names } => enable::enable(names, &mut config, &known, &mut recorded, &mut screen),
+        ModelsSub::Disable { names } => enable::disable(names, &mut config, &mut recorded, &mut screen),
         ModelsSub::Revoke { names } => revoked(names, &known, &config, &mut recorded, &mut screen),
         ModelsSub::Check { names, json } => {
             let client = wisp_agent::client(&screen.env, &config)?;
@@ -60,6 +61,7 @@ pub fn run(args: &Models, env: Env) -> anyhow::Result<ExitCode> {
                 known: &known,
                 client: &client,
                 json: *json,
+                trigger: "check",
             };
             check::run(names, &checking, &mut recorded, &mut screen)
         }
@@ -68,23 +70,6 @@ pub fn run(args: &Models, env: Env) -> anyhow::Result<ExitCode> {
     let code = code?;
     screen.out.flush()?;
     Ok(code)
-}
-
-fn turned(
-    names: &[String],
-    on: bool,
-    config: &mut Config,
-    recorded: &mut Recorded<'_>,
-    screen: &mut Screen,
-) -> anyhow::Result<ExitCode> {
-    for name in names {
-        let turned = disabled::turn(config, name, on)?;
-        if let Some(changed) = &turned.changed {
-            recorded.changed(changed)?;
-        }
-        screen.out.line(&safe::safe(&turned.text))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn revoked(

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use wisp_agent::model::known::{Known, Verified};
+use wisp_agent::model::known::{Known, TOOL_CALLING, Verified};
 use wisp_agent::model::trial::{self, QUESTIONS, Question, Trial};
 use wisp_agent::model::{Model, Preferences};
 use wisp_audit::Kind;
@@ -29,6 +29,8 @@ pub struct Checking<'a> {
     pub client: &'a Client,
     /// Whether JSON is wanted, and nothing else printed.
     pub json: bool,
+    /// What the person asked for: `check` or `enable`.
+    pub trigger: &'static str,
 }
 
 /// Checks each model in turn; the exit code says whether all can be talked to.
@@ -63,12 +65,7 @@ impl Checking<'_> {
         recorded: &mut Recorded<'_>,
         screen: &mut Screen,
     ) -> anyhow::Result<Value> {
-        let preferences = Preferences {
-            window: self.config.context_length(),
-            known: Some(self.known.clone()),
-            ..Preferences::default()
-        };
-        let model = Model::open(self.client.clone(), name, preferences).await?;
+        let model = self.open(name).await?;
         if let Some(declared) = &model.show.capabilities {
             let can = declared.join(", ");
             self.say(
@@ -85,6 +82,46 @@ impl Checking<'_> {
             )?;
             return Ok(json!({"model": name, "replies": false, "elsewhere": host}));
         }
+        let (trials, kept) = self.examined(name, &model, recorded, screen).await?;
+        Ok(json!({"model": name, "replies": kept.is_some(), "checks": trials, "recorded": kept}))
+    }
+
+    /// Checks a model of which nobody says what it can do: what came of it, which is nothing for one that gave no reply.
+    /// None where there is no check to make.
+    pub async fn if_unknown(
+        &self,
+        name: &str,
+        recorded: &mut Recorded<'_>,
+        screen: &mut Screen,
+    ) -> anyhow::Result<Option<Option<Verified>>> {
+        let Ok(model) = self.open(name).await else {
+            return Ok(None);
+        };
+        let checked = self.known.of(self.client.host(), name).verified.is_some();
+        if checked || model.show.capabilities.is_some() || !model.may_be_asked() {
+            return Ok(None);
+        }
+        let (_, kept) = self.examined(name, &model, recorded, screen).await?;
+        Ok(Some(kept))
+    }
+
+    async fn open(&self, name: &str) -> Result<Model, wisp_ollama::Error> {
+        let preferences = Preferences {
+            window: self.config.context_length(),
+            known: Some(self.known.clone()),
+            ..Preferences::default()
+        };
+        Model::open(self.client.clone(), name, preferences).await
+    }
+
+    /// Asks the questions, and keeps and records what came of them.
+    async fn examined(
+        &self,
+        name: &str,
+        model: &Model,
+        recorded: &mut Recorded<'_>,
+        screen: &mut Screen,
+    ) -> anyhow::Result<(Vec<Trial>, Option<Verified>)> {
         let listed = self.client.tags().await.unwrap_or_default();
         let listed = listed
             .into_iter()
@@ -96,11 +133,11 @@ impl Checking<'_> {
             screen,
             &format!("checking {name}: loads the model{bytes} and asks three short questions …"),
         )?;
-        let trials = self.trials(&model, screen).await?;
+        let trials = self.trials(model, screen).await?;
         let kept = trial::verified(&trials, &today());
         self.record(name, &trials, kept.as_ref(), recorded)?;
         self.say(screen, &conclusion(name, kept.as_ref()))?;
-        Ok(json!({"model": name, "replies": kept.is_some(), "checks": trials, "recorded": kept}))
+        Ok((trials, kept))
     }
 
     /// Asks the questions. One that cannot be talked to is not asked for more.
@@ -131,7 +168,7 @@ impl Checking<'_> {
                 .change(self.client.host(), name, |row| row.verified = verified)?;
         }
         let details = json!({
-            "model": name, "trigger": "check", "checks": trials, "recorded": kept,
+            "model": name, "trigger": self.trigger, "checks": trials, "recorded": kept,
             "outcome": if kept.is_some() { "recorded" } else { "no reply" }, "unchecked": ["thinking", "vision"],
             "seconds": trials.iter().map(|t| t.seconds).sum::<f64>(),
         });
@@ -154,6 +191,11 @@ fn line(question: &Question, trial: &Trial) -> String {
         None => format!("  {words}: passed in {:.1} s", trial.seconds),
         Some(reason) => format!("  {words}: failed in {:.1} s ({reason})", trial.seconds),
     }
+}
+
+/// Whether a checked model makes calls.
+pub fn can_call(verified: &Verified) -> bool {
+    verified.passed.iter().any(|name| name == TOOL_CALLING)
 }
 
 fn conclusion(name: &str, kept: Option<&Verified>) -> String {

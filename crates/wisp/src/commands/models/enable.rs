@@ -1,0 +1,93 @@
+//! `wisp models enable` and `disable`. What a model can do that nobody says is tried out before it is enabled, and that
+//! decides: one that gives no reply stays disabled, one that makes no calls is for talking only.
+
+use std::process::ExitCode;
+
+use wisp_agent::model::disabled;
+use wisp_agent::model::known::{Known, Verified};
+use wisp_config::Config;
+use wisp_term::safe;
+
+use super::check::{Checking, can_call};
+use crate::commands::recorded::Recorded;
+use crate::commands::runtime;
+use crate::exit::FAILED;
+use crate::screen::Screen;
+
+/// Enables each model, after a check where its server does not say what it can do. The exit code says whether all are
+/// enabled.
+pub fn enable(
+    names: &[String],
+    config: &mut Config,
+    known: &Known,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
+    let mut all = true;
+    for name in names {
+        let on = match checked(name, config, known, recorded, screen)? {
+            Some(None) => false,
+            None | Some(Some(_)) => true,
+        };
+        all &= on;
+        turn(name, on, config, recorded, screen)?;
+    }
+    Ok(ExitCode::from(if all { 0 } else { FAILED }))
+}
+
+/// Disables each model.
+pub fn disable(
+    names: &[String],
+    config: &mut Config,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
+    for name in names {
+        turn(name, false, config, recorded, screen)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a check came to; none where there is none to make: the server says what the model can do, or it was checked
+/// before, or neither can be asked now.
+fn checked(
+    name: &str,
+    config: &Config,
+    known: &Known,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<Option<Option<Verified>>> {
+    let client = wisp_agent::client(&screen.env, config)?;
+    let checking = Checking {
+        config,
+        known,
+        client: &client,
+        json: false,
+        trigger: "enable",
+    };
+    let kept = runtime()?.block_on(checking.if_unknown(name, recorded, screen))?;
+    if kept
+        .as_ref()
+        .is_some_and(|kept| kept.as_ref().is_some_and(|v| !can_call(v)))
+    {
+        screen.out.line(&safe::safe(&format!(
+            "{name} makes no calls: it is for talking only"
+        )))?;
+    }
+    Ok(kept)
+}
+
+fn turn(
+    name: &str,
+    on: bool,
+    config: &mut Config,
+    recorded: &mut Recorded<'_>,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    let turned = disabled::turn(config, name, on)?;
+    if let Some(changed) = &turned.changed {
+        recorded.changed(changed)?;
+    }
+    screen.out.line(&safe::safe(&turned.text))?;
+    Ok(())
+}
