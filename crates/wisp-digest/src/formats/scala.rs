@@ -1,7 +1,7 @@
 //! Scala: the compiler's boxes, sbt's marks before them, and `ScalaTest`'s failed tests.
 //!
-//! Written from real runs of Scala 3.3's compiler; sbt 1.10, Scala 2.13 under it and `ScalaTest` 3.2 from documentation.
-//! A plain `scalac` 2 writes as javac does and is read there.
+//! Written from real runs of Scala 3.3's compiler; sbt 1, Scala 2.12 and 2.13 under it, `ScalaTest` 3 and munit seen in
+//! runs that their users posted. A plain `scalac` 2 writes as javac does and is read there.
 
 use crate::diag::missing_name;
 use crate::digest::Kind;
@@ -12,9 +12,9 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "scala",
-    tools: "scalac 3, sbt, ScalaTest",
+    tools: "scalac 3, sbt, ScalaTest, munit",
     recognises: "errors with place and both types, warnings by kind, failed tests; sbt's reports as consequences",
-    version: "Scala 3.3; sbt 1.10, ScalaTest 3.2 (documentation)",
+    version: "Scala 3.3; sbt 1, ScalaTest 3, munit (runs posted by their users)",
     triggers: &[
         "-- [E",
         "-- Error: ",
@@ -26,10 +26,15 @@ pub(crate) const FORMAT: Format = Format {
         "[error] ",
         "[success] Total time",
         "*** FAILED ***",
+        "*** ABORTED ***",
+        " ABORTED ***",
+        "==> X ",
+        "Project loading failed: ",
         " TEST FAILED ***",
         " TESTS FAILED ***",
         "Tests: succeeded ",
         "[info] - ",
+        "[info]   - ",
     ],
     reader: || Box::<Scala>::default(),
 };
@@ -58,7 +63,14 @@ enum Form {
     Plain,
     /// `ScalaTest`'s: the message is the next line.
     Test,
+    /// munit's: the source, and the message after it.
+    Munit,
+    /// An exception under sbt: what it says more, and its frames.
+    Thrown,
 }
+
+/// What sbt says of a task when the cause has been told.
+const REPORTS: &[&str] = &["Compilation failed", "sbt.TestsFailedException: "];
 
 impl Reader for Scala {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -67,8 +79,11 @@ impl Reader for Scala {
             return Step::Hold;
         }
         self.close(report);
-        if self.heading(text, line, report) || self.plain(text, line, report) || self.test(text, line, report)
-        {
+        let opens = self.heading(text, line, report)
+            || self.plain(text, line, report)
+            || self.test(text, line, report)
+            || self.thrown(text, line, report);
+        if opens {
             self.known = true;
             return Step::Hold;
         }
@@ -130,15 +145,44 @@ impl Scala {
         true
     }
 
-    /// `[info] - closes *** FAILED ***`.
+    /// `[info] - closes *** FAILED ***`, with the time it took behind it, and munit's `==> X Suite.closes  0.003s …`.
     fn test(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> bool {
+        if let Some(finding) = munit(text, line) {
+            report.failed(line);
+            self.opens(Some(finding), Form::Munit);
+            return true;
+        }
+        let text = text.trim_start();
         let name = text
-            .trim_start()
             .strip_prefix("- ")
-            .and_then(|rest| rest.strip_suffix(" *** FAILED ***"));
+            .and_then(|rest| Some(rest.split_once(" *** FAILED ***")?.0))
+            .or_else(|| text.strip_suffix(" *** ABORTED ***"));
         let Some(name) = name else { return false };
         report.failed(line);
         self.opens(Some(Finding::new(Kind::Test, name, line).of(name)), Form::Test);
+        true
+    }
+
+    /// `[error] sbt.librarymanagement.ResolveException: Error downloading …`, and the same said of its task.
+    fn thrown(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> bool {
+        if !line.text.starts_with("[error] ") {
+            return false;
+        }
+        let said = task(text).map_or(text, |(_, said)| said);
+        let (name, message) = said.split_once(": ").unwrap_or((said, ""));
+        let is_name = !name.contains(' ') && name.contains('.');
+        let thrown = is_name && (name.ends_with("Exception") || name.ends_with("Error"));
+        if !thrown || message.is_empty() || REPORTS.iter().any(|start| said.starts_with(start)) {
+            return false;
+        }
+        let kind = if name.ends_with("ResolveException") {
+            Kind::Dependency
+        } else {
+            Kind::Exception
+        };
+        report.failed(line);
+        let finding = Finding::new(kind, said, line).known_as(format!("sbt {said}"));
+        self.opens(Some(finding), Form::Thrown);
         true
     }
 
@@ -156,11 +200,15 @@ impl Scala {
         }
         let found = text.ends_with(" error found") || text.ends_with(" errors found");
         let task = marked
-            && (text.starts_with("(Compile / ")
-                || text.starts_with("(Test / ")
-                || text.starts_with("Failed: Total "));
-        let tests = text.starts_with("*** ") && text.ends_with(" FAILED ***");
-        if (found && (self.known || marked)) || task || tests || (marked && text == "Failed tests:") {
+            && (task(text).is_some()
+                || text.starts_with("Failed: Total ")
+                || text.starts_with("Error: Total ")
+                || text.starts_with("No warnings can be incurred under "));
+        let tests =
+            text.starts_with("*** ") && (text.ends_with(" FAILED ***") || text.ends_with(" ABORTED ***"));
+        let heads = marked && (text == "Failed tests:" || text == "Error during tests:");
+        let loading = line.text.starts_with("Project loading failed: ");
+        if (found && (self.known || marked)) || task || tests || heads || loading {
             report.failed(line);
             report.cascade(line);
             return true;
@@ -170,7 +218,8 @@ impl Scala {
             report.tally("scalatest", &counts, line);
             return true;
         }
-        if line.text.starts_with("[info] - ") || marked && text.starts_with('\t') {
+        let passed = line.text.starts_with("[info] ") && text.trim_start().starts_with("- ");
+        if passed || marked && text.starts_with('\t') {
             return true;
         }
         let warned = text.ends_with(" warning found") || text.ends_with(" warnings found");
@@ -184,6 +233,9 @@ impl Scala {
     }
 }
 
+/// More lines than a message and its source have in Scala 2's form.
+const ENDED: u32 = 7;
+
 impl Open {
     /// Whether the line is part of it.
     fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {
@@ -195,16 +247,48 @@ impl Open {
                 };
                 said.trim()
             }
+            // The source ends with the caret under it.
             Form::Plain => {
-                if !line.text.starts_with("[error]  ") {
+                if self.told >= ENDED || !line.text.starts_with("[error] ") || place_at_start(text).is_some()
+                {
                     return false;
                 }
                 text.trim()
             }
             Form::Test => {
-                let more = self.told == 0 && text.starts_with("  ");
-                if !more {
+                let said = text.trim();
+                let place = said.starts_with("Location: (") || said.starts_with("at ");
+                if !text.starts_with("  ") || (self.told > 0 && said.starts_with("- ")) {
                     return false;
+                }
+                if self.told > 0 && !place {
+                    self.told += 1;
+                    return true;
+                }
+                said
+            }
+            Form::Munit => {
+                let frame = text.trim_start().starts_with("at ");
+                if frame {
+                    return true;
+                }
+                if line.text.starts_with('[')
+                    || text.starts_with("==> ")
+                    || text.starts_with("  + ")
+                    || self.told > 40
+                {
+                    return false;
+                }
+                text.trim()
+            }
+            Form::Thrown => {
+                let more =
+                    text.starts_with("  ") || text.starts_with('\t') || text.starts_with("Caused by: ");
+                if !line.text.starts_with("[error] ") || !more {
+                    return false;
+                }
+                if text.starts_with("\tat ") {
+                    return true;
                 }
                 text.trim()
             }
@@ -216,7 +300,7 @@ impl Open {
             }
             let caret = !said.is_empty() && said.bytes().all(|byte| byte == b'^');
             if caret {
-                self.told = 1;
+                self.told = if self.form == Form::Plain { ENDED } else { 1 };
             } else if self.told > 0 || self.form != Form::Box {
                 self.told += 1;
                 tell(finding, self.form, said);
@@ -229,6 +313,23 @@ impl Open {
 /// Adds a line of the message to the title.
 fn tell(finding: &mut Finding, form: Form, said: &str) {
     match form {
+        Form::Test if said.starts_with("Location: (") => {
+            let place = said.trim_start_matches("Location: (").trim_end_matches(')');
+            finding.location = place_at_start(place).map(|(place, _)| place);
+        }
+        Form::Test if said.starts_with("at ") => {
+            let place = said
+                .split_once('(')
+                .map_or("", |(_, place)| place.trim_end_matches(')'));
+            finding.location = finding
+                .location
+                .take()
+                .or(place_at_start(place).map(|(place, _)| place));
+        }
+        Form::Munit if finding.title.ends_with("Exception") && is_told(said) => {
+            let name = finding.subject.clone().unwrap_or_default();
+            finding.retitle(&format!("{name}: {said}"));
+        }
         Form::Test => {
             if let Some((message, place)) = said.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
                 finding.location = place_at_start(place).map(|(place, _)| place);
@@ -247,8 +348,36 @@ fn tell(finding: &mut Finding, form: Form, said: &str) {
         Form::Box if said.starts_with("Required: ") => {
             finding.retitle(&format!("{} {said}", finding.title));
         }
-        Form::Plain | Form::Box => {}
+        Form::Plain | Form::Box | Form::Munit | Form::Thrown => {}
     }
+}
+
+/// Not a row of the source, `20:      assertEquals(a, b)`.
+fn is_told(said: &str) -> bool {
+    !said.is_empty() && leading_number(said).is_none_or(|(_, rest)| !rest.starts_with(':'))
+}
+
+/// munit's `==> X Suite.name  0.003s munit.ComparisonFailException: /srv/Suite.scala:20`.
+fn munit(text: &str, line: &Line<'_>) -> Option<Finding> {
+    let (test, thrown) = text.strip_prefix("==> X ")?.split_once("s munit.")?;
+    let name = test.rsplit_once("  ").map_or(test, |(name, _)| name);
+    let (kind, place) = thrown.split_once(": ").unwrap_or((thrown, ""));
+    let (location, message) = place_at_start(place)?;
+    let message = Some(message.trim())
+        .filter(|message| !message.is_empty())
+        .unwrap_or(kind);
+    let finding = Finding::new(Kind::Test, &format!("{name}: {message}"), line).of(name);
+    Some(finding.at(location))
+}
+
+/// sbt's `(Test / test) said`.
+fn task(text: &str) -> Option<(&str, &str)> {
+    let (task, said) = text.strip_prefix('(')?.split_once(") ")?;
+    let named = !task.is_empty()
+        && task
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b" /-_.".contains(&byte));
+    named.then_some((task, said))
 }
 
 /// `Not found: missing`, `not found: value missing`, `value missing is not a member of Int`.
