@@ -359,8 +359,8 @@ fn is_told(said: &str) -> bool {
 
 /// munit's `==> X Suite.name  0.003s munit.ComparisonFailException: /srv/Suite.scala:20`.
 fn munit(text: &str, line: &Line<'_>) -> Option<Finding> {
-    let (test, thrown) = text.strip_prefix("==> X ")?.split_once("s munit.")?;
-    let name = test.rsplit_once("  ").map_or(test, |(name, _)| name);
+    let (timed, thrown) = text.strip_prefix("==> X ")?.split_once("s munit.")?;
+    let name = timed.rsplit_once("  ").map_or(timed, |(name, _)| name);
     let (kind, place) = thrown.split_once(": ").unwrap_or((thrown, ""));
     let (location, message) = place_at_start(place)?;
     let message = Some(message.trim())
