@@ -233,10 +233,28 @@ impl Scala {
     }
 }
 
+/// Lines of munit's message and the source before it.
+const MOST: u32 = 40;
+
 /// More lines than a message and its source have in Scala 2's form.
 const ENDED: u32 = 7;
 
 impl Open {
+    /// What a line of an exception says more: nothing when it is a frame, none when it is another's.
+    fn more<'a>(&self, text: &'a str, line: &Line<'_>) -> Option<&'a str> {
+        let frame = text.trim_start().starts_with("at ");
+        let own = if self.form == Form::Munit {
+            let begins = ["==> ", "  + "].iter().any(|start| text.starts_with(start));
+            frame || !(line.text.starts_with('[') || begins || self.told > MOST)
+        } else {
+            let under = ["  ", "\t", "Caused by: "]
+                .iter()
+                .any(|start| text.starts_with(start));
+            line.text.starts_with("[error] ") && under
+        };
+        own.then(|| if frame { "" } else { text.trim() })
+    }
+
     /// Whether the line is part of it.
     fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {
         let said = match self.form {
@@ -267,31 +285,11 @@ impl Open {
                 }
                 said
             }
-            Form::Munit => {
-                let frame = text.trim_start().starts_with("at ");
-                if frame {
-                    return true;
-                }
-                if line.text.starts_with('[')
-                    || text.starts_with("==> ")
-                    || text.starts_with("  + ")
-                    || self.told > 40
-                {
-                    return false;
-                }
-                text.trim()
-            }
-            Form::Thrown => {
-                let more =
-                    text.starts_with("  ") || text.starts_with('\t') || text.starts_with("Caused by: ");
-                if !line.text.starts_with("[error] ") || !more {
-                    return false;
-                }
-                if text.starts_with("\tat ") {
-                    return true;
-                }
-                text.trim()
-            }
+            Form::Munit | Form::Thrown => match self.more(text, line) {
+                Some("") => return true,
+                Some(said) => said,
+                None => return false,
+            },
         };
         if let Some(finding) = &mut self.finding {
             let more = said.starts_with("longer explanation available");
