@@ -28,6 +28,8 @@ pub(crate) const FORMAT: Format = Format {
         "command finished with error",
         " exited (",
         "run failed: command",
+        "NX   Running target ",
+        "error: script \"",
         "Failed",
     ],
     reader: || Box::<Npm>::default(),
@@ -186,10 +188,13 @@ fn is_side(text: &str) -> bool {
         || (text.starts_with("  ") && body.contains(" from the root project"))
 }
 
-/// Turborepo's sums of the tasks that failed.
+/// Turborepo's and Nx's sums of the tasks that failed, and bun's word on a script.
 fn turbo(body: &str) -> bool {
     (states(body, ": command (") && body.contains(" exited ("))
         || body.starts_with("ERROR  run failed: command")
+        || (body.starts_with("NX   Running target ") && body.ends_with(" failed"))
+        || body == "Failed tasks:"
+        || (body.starts_with("error: script \"") && body.contains("\" exited with code "))
         || body
             .strip_prefix("Failed:    ")
             .is_some_and(|tasks| tasks.contains('#') && !tasks.contains(['=', '(']))

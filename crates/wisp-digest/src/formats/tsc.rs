@@ -148,7 +148,9 @@ impl Tsc {
     fn continues(&mut self, line: &Line<'_>) -> bool {
         let quoted =
             leading_number(line.text).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
-        let mine = line.indent() > 0 || (self.pretty && (line.is_blank() || quoted));
+        // pnpm's last word has a blank before it.
+        let script = line.body().starts_with("ELIFECYCLE");
+        let mine = (line.indent() > 0 && !script) || (self.pretty && (line.is_blank() || quoted));
         if mine && let Some(open) = &mut self.open {
             if line.indent() > 0 && !self.pretty {
                 open.add(line);
