@@ -58,6 +58,18 @@ pub fn run(
     })
 }
 
+/// What came of checking a model only where that is needed.
+pub enum Checked {
+    /// Its server says what it can do, or it was checked before, or neither can be asked now.
+    NotNeeded,
+    /// It gave no reply; nothing was kept.
+    Mute,
+    /// It talks, and does not call tools.
+    Talks,
+    /// It calls tools.
+    Calls,
+}
+
 impl Checking<'_> {
     async fn check(
         &self,
@@ -86,23 +98,26 @@ impl Checking<'_> {
         Ok(json!({"model": name, "replies": kept.is_some(), "checks": trials, "recorded": kept}))
     }
 
-    /// Checks a model of which nobody says what it can do: what came of it, which is nothing for one that gave no reply.
-    /// None where there is no check to make.
+    /// Checks a model of which nobody says what it can do.
     pub async fn if_unknown(
         &self,
         name: &str,
         recorded: &mut Recorded<'_>,
         screen: &mut Screen,
-    ) -> anyhow::Result<Option<Option<Verified>>> {
+    ) -> anyhow::Result<Checked> {
         let Ok(model) = self.open(name).await else {
-            return Ok(None);
+            return Ok(Checked::NotNeeded);
         };
         let checked = self.known.of(self.client.host(), name).verified.is_some();
         if checked || model.show.capabilities.is_some() || !model.may_be_asked() {
-            return Ok(None);
+            return Ok(Checked::NotNeeded);
         }
         let (_, kept) = self.examined(name, &model, recorded, screen).await?;
-        Ok(Some(kept))
+        Ok(match kept {
+            None => Checked::Mute,
+            Some(kept) if kept.passed.iter().any(|name| name == TOOL_CALLING) => Checked::Calls,
+            Some(_) => Checked::Talks,
+        })
     }
 
     async fn open(&self, name: &str) -> Result<Model, wisp_ollama::Error> {
@@ -191,11 +206,6 @@ fn line(question: &Question, trial: &Trial) -> String {
         None => format!("  {words}: passed in {:.1} s", trial.seconds),
         Some(reason) => format!("  {words}: failed in {:.1} s ({reason})", trial.seconds),
     }
-}
-
-/// Whether a checked model makes calls.
-pub fn can_call(verified: &Verified) -> bool {
-    verified.passed.iter().any(|name| name == TOOL_CALLING)
 }
 
 fn conclusion(name: &str, kept: Option<&Verified>) -> String {

@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 
 use wisp_agent::model::disabled;
-use wisp_agent::model::known::{Known, Verified};
+use wisp_agent::model::known::Known;
 use wisp_config::Config;
 use wisp_term::safe;
 
-use super::check::{Checking, can_call};
+use super::check::{Checked, Checking};
 use crate::commands::recorded::Recorded;
 use crate::commands::runtime;
 use crate::exit::FAILED;
@@ -25,10 +25,12 @@ pub fn enable(
 ) -> anyhow::Result<ExitCode> {
     let mut all = true;
     for name in names {
-        let on = match checked(name, config, known, recorded, screen)? {
-            Some(None) => false,
-            None | Some(Some(_)) => true,
-        };
+        let checked = checked(name, config, known, recorded, screen)?;
+        if matches!(checked, Checked::Talks) {
+            let text = format!("{name} makes no calls: it is for talking only");
+            screen.out.line(&safe::safe(&text))?;
+        }
+        let on = !matches!(checked, Checked::Mute);
         all &= on;
         turn(name, on, config, recorded, screen)?;
     }
@@ -48,15 +50,13 @@ pub fn disable(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a check came to; none where there is none to make: the server says what the model can do, or it was checked
-/// before, or neither can be asked now.
 fn checked(
     name: &str,
     config: &Config,
     known: &Known,
     recorded: &mut Recorded<'_>,
     screen: &mut Screen,
-) -> anyhow::Result<Option<Option<Verified>>> {
+) -> anyhow::Result<Checked> {
     let client = wisp_agent::client(&screen.env, config)?;
     let checking = Checking {
         config,
@@ -65,16 +65,7 @@ fn checked(
         json: false,
         trigger: "enable",
     };
-    let kept = runtime()?.block_on(checking.if_unknown(name, recorded, screen))?;
-    if kept
-        .as_ref()
-        .is_some_and(|kept| kept.as_ref().is_some_and(|v| !can_call(v)))
-    {
-        screen.out.line(&safe::safe(&format!(
-            "{name} makes no calls: it is for talking only"
-        )))?;
-    }
-    Ok(kept)
+    runtime()?.block_on(checking.if_unknown(name, recorded, screen))
 }
 
 fn turn(
