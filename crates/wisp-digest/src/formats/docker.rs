@@ -264,8 +264,14 @@ fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
     } else if REFUSED.iter().any(|start| bare.starts_with(start)) && !bare.contains("dockerfile parse error")
     {
         let message = bare.strip_prefix("Error response from daemon: ").unwrap_or(bare);
-        report.failed(line);
-        report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
+        let finding = Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}"));
+        // What a script removes need not be there.
+        if message.starts_with("No such ") {
+            report.advise("docker", finding, line);
+        } else {
+            report.failed(line);
+            report.fail(finding);
+        }
     } else {
         return false;
     }

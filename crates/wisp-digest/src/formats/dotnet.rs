@@ -69,6 +69,8 @@ struct Dotnet {
     platform: bool,
     /// A sum whose numbers stand on lines of their own.
     sum: bool,
+    /// A run of `VSTest` has been read: its sum's words are those of other tools too.
+    vstest: bool,
 }
 
 /// Whether a line of a CI runner, without its mark, is one of `MSBuild`'s.
@@ -93,6 +95,7 @@ impl Reader for Dotnet {
             self.open = build::report(found, line, report);
             return Step::Take.or_hold(self.open.is_some());
         }
+        self.vstest |= line.text.starts_with("Test Run ");
         if sums(line, report) || consequence(line, report) {
             return Step::Take;
         }
@@ -135,11 +138,13 @@ impl Dotnet {
             }
             return Step::Take;
         }
-        if text.starts_with("Running tests from ") || text.contains("Testing.Platform Runner") {
+        let from = text.starts_with("Running tests from ") && text.contains(" (net");
+        if from || text.contains("Testing.Platform Runner v") {
             self.platform = true;
             return Step::Lean;
         }
-        if text.starts_with("Total tests: ") || text.starts_with("Test run summary: ") {
+        let total = self.vstest && text.starts_with("Total tests: ");
+        if total || text.starts_with("Test run summary: ") {
             self.platform = false;
             self.sum = true;
             return begin_sum(line, report);
@@ -191,7 +196,8 @@ fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
     let whole = ["Build failed with ", "Restore failed with ", "Test Run Aborted"]
         .iter()
         .any(|start| body.starts_with(start));
-    if whole || body.contains("-- FAILED.") || line.text.starts_with("  Failed to restore ") {
+    let project = body.contains(">Done building project ") || body.starts_with("Done Building Project ");
+    if whole || (project && body.ends_with("-- FAILED.")) || line.text.starts_with("  Failed to restore ") {
         report.failed(line);
         report.cascade(line);
         return true;

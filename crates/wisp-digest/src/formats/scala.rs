@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
         " warning found",
         " warnings found",
         "[error] ",
+        "[warn] /",
         "[success] Total time",
         "*** FAILED ***",
         "*** ABORTED ***",
@@ -42,6 +43,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Scala {
     open: Option<Open>,
+    /// Exceptions of which no task has said yet that it ended in them: a program's own are printed so too.
+    thrown: Vec<Finding>,
     /// Whether anything of Scala's has been read: its sums are words of other tools too.
     known: bool,
 }
@@ -65,8 +68,10 @@ enum Form {
     Test,
     /// munit's: the source, and the message after it.
     Munit,
-    /// An exception under sbt: what it says more, and its frames.
+    /// An exception that a task of sbt's ended in: what it says more, and its frames.
     Thrown,
+    /// An exception that may be one.
+    Printed,
 }
 
 /// What sbt says of a task when the cause has been told.
@@ -96,6 +101,11 @@ impl Reader for Scala {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        for finding in self.thrown.drain(..) {
+            let text = format!("[error] {}", finding.title);
+            let number = finding.lines.first;
+            report.unclaimed(&Line { number, text: &text });
+        }
     }
 }
 
@@ -133,12 +143,17 @@ impl Scala {
         else {
             return false;
         };
-        let Some(message) = rest
-            .strip_prefix(": ")
-            .filter(|_| line.text.starts_with("[error] "))
-        else {
+        let Some(message) = rest.strip_prefix(": ") else {
             return false;
         };
+        if line.text.starts_with("[warn] ") {
+            report.warn("scala", Some(place), line);
+            self.opens(None, Form::Plain);
+            return true;
+        }
+        if !line.text.starts_with("[error] ") {
+            return false;
+        }
         report.failed(line);
         let finding = Finding::new(Kind::Compile, message, line).at(place);
         self.opens(Some(finding.because(missing(message))), Form::Plain);
@@ -168,7 +183,8 @@ impl Scala {
         if !line.text.starts_with("[error] ") {
             return false;
         }
-        let said = task(text).map_or(text, |(_, said)| said);
+        let of_task = task(text).map(|(_, said)| said);
+        let said = of_task.unwrap_or(text);
         let (name, message) = said.split_once(": ").unwrap_or((said, ""));
         let is_name = !name.contains(' ') && name.contains('.');
         let thrown = is_name && (name.ends_with("Exception") || name.ends_with("Error"));
@@ -180,9 +196,22 @@ impl Scala {
         } else {
             Kind::Exception
         };
-        report.failed(line);
         let finding = Finding::new(kind, said, line).known_as(format!("sbt {said}"));
-        self.opens(Some(finding), Form::Thrown);
+        if of_task.is_some() {
+            report.failed(line);
+            let known = self.thrown.iter().position(|other| other.title == finding.title);
+            if let Some(at) = known {
+                report.fail(self.thrown.swap_remove(at));
+            }
+        }
+        self.opens(
+            Some(finding),
+            if of_task.is_some() {
+                Form::Thrown
+            } else {
+                Form::Printed
+            },
+        );
         true
     }
 
@@ -227,8 +256,13 @@ impl Scala {
     }
 
     fn close(&mut self, report: &mut Report) {
-        if let Some(finding) = self.open.take().and_then(|open| open.finding) {
-            report.fail(finding);
+        let Some(open) = self.open.take() else { return };
+        match open.finding {
+            Some(finding) if open.form == Form::Printed && self.thrown.len() < crate::limits::LISTED => {
+                self.thrown.push(finding);
+            }
+            Some(finding) => report.fail(finding),
+            None => {}
         }
     }
 }
@@ -285,22 +319,22 @@ impl Open {
                 }
                 said
             }
-            Form::Munit | Form::Thrown => match self.more(text, line) {
+            Form::Munit | Form::Thrown | Form::Printed => match self.more(text, line) {
                 Some("") => return true,
                 Some(said) => said,
                 None => return false,
             },
         };
-        if let Some(finding) = &mut self.finding {
-            let more = said.starts_with("longer explanation available");
-            if !said.is_empty() && !more {
-                finding.add(line);
-            }
-            let caret = !said.is_empty() && said.bytes().all(|byte| byte == b'^');
-            if caret {
-                self.told = if self.form == Form::Plain { ENDED } else { 1 };
-            } else if self.told > 0 || self.form != Form::Box {
-                self.told += 1;
+        let more = said.starts_with("longer explanation available");
+        if let Some(finding) = self.finding.as_mut().filter(|_| !said.is_empty() && !more) {
+            finding.add(line);
+        }
+        let caret = !said.is_empty() && said.bytes().all(|byte| byte == b'^');
+        if caret {
+            self.told = if self.form == Form::Plain { ENDED } else { 1 };
+        } else if self.told > 0 || self.form != Form::Box {
+            self.told += 1;
+            if let Some(finding) = &mut self.finding {
                 tell(finding, self.form, said);
             }
         }
@@ -346,7 +380,7 @@ fn tell(finding: &mut Finding, form: Form, said: &str) {
         Form::Box if said.starts_with("Required: ") => {
             finding.retitle(&format!("{} {said}", finding.title));
         }
-        Form::Plain | Form::Box | Form::Munit | Form::Thrown => {}
+        Form::Plain | Form::Box | Form::Munit | Form::Thrown | Form::Printed => {}
     }
 }
 
