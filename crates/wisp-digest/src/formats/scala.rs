@@ -301,8 +301,12 @@ impl Open {
             }
             // The source ends with the caret under it.
             Form::Plain => {
-                if self.told >= ENDED || !line.text.starts_with("[error] ") || place_at_start(text).is_some()
-                {
+                let mark = if self.finding.is_some() {
+                    "[error] "
+                } else {
+                    "[warn] "
+                };
+                if self.told >= ENDED || !line.text.starts_with(mark) || place_at_start(text).is_some() {
                     return false;
                 }
                 text.trim()
