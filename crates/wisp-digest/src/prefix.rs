@@ -49,7 +49,7 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
 
 /// Such a line may begin with a time or a label.
 fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
-    parts.text = after_step(parts.text);
+    parts.text = after_step(without_millis(parts.text));
     if parts.text.starts_with(|first: char| first.is_ascii_digit()) {
         parts.text = build_seconds(parts.text);
     }
@@ -62,6 +62,29 @@ fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
         parts.program = program(parts.text);
     }
     parts
+}
+
+/// The line without what Flutter's verbose output has before it: `[  +12 ms] `, and `[        ] ` where none have passed.
+fn without_millis(text: &str) -> &str {
+    if !text.starts_with("[ ") && !text.starts_with("[+") {
+        return text;
+    }
+    let Some((time, rest)) = text[1..].split_once(']').filter(|(time, _)| time.len() <= 12) else {
+        return text;
+    };
+    let blank = time.len() >= 8 && time.bytes().all(|byte| byte == b' ');
+    let passed = || {
+        let number = time.trim_start().strip_prefix('+')?.strip_suffix(" ms")?;
+        number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b',')
+            .then_some(())
+    };
+    if blank || passed().is_some() {
+        rest.strip_prefix(' ').unwrap_or(rest)
+    } else {
+        text
+    }
 }
 
 /// What follows the job and the step that `gh run view --log` puts before each line: `build (linux)\tRun make\t` and
@@ -365,6 +388,20 @@ mod tests {
                 "FAIL\texample.test/gauge\t0.004s",
             ),
             ("a\tb\t2026-03-02T10:14:07Z x", "a\tb\t2026-03-02T10:14:07Z x"),
+        ] {
+            assert_eq!(split(text).text, rest, "{text}");
+        }
+    }
+
+    #[test]
+    fn flutters_milliseconds_go() {
+        for (text, rest) in [
+            ("[  +12 ms] error: x", "error: x"),
+            ("[+4,312 ms] > Task :app:x FAILED", "> Task :app:x FAILED"),
+            ("[        ]    > x", "   > x"),
+            ("[        ]", ""),
+            ("[ RUN      ] A.B", "[ RUN      ] A.B"),
+            ("[ ] to do", "[ ] to do"),
         ] {
             assert_eq!(split(text).text, rest, "{text}");
         }

@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
         "* Exception is:",
         ": Task failed with an exception",
         "Gradle task ",
+        "Lint found ",
         " STANDARD_",
     ],
     reader: || Box::<Gradle>::default(),
@@ -159,6 +160,12 @@ impl Gradle {
         if text.ends_with(": Task failed with an exception.") {
             return Step::Take;
         }
+        if let Some((errors, _)) = text.strip_prefix("Lint found ").and_then(leading_number) {
+            if errors > 0 && text.contains(" error") {
+                report.announce(line);
+            }
+            return Step::Take;
+        }
         // Flutter and others that run gradle say so after it.
         if text.contains("Gradle task ") && text.contains(" failed with exit code ") {
             report.cascade(line);
@@ -209,6 +216,9 @@ impl Gradle {
     fn what(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         // The compiler's own words are its reader's.
         if jvm::states(line.body()) {
+            if let Some(wrong) = &mut self.wrong {
+                wrong.quotes = true;
+            }
             return Step::Give(jvm::FORMAT.name);
         }
         let Some(wrong) = &mut self.wrong else {

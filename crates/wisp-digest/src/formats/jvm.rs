@@ -146,7 +146,9 @@ impl Jvm {
         let told = self.told.as_ref().and_then(|key| report.known(key));
         if let Some(open) = &mut self.open {
             open.add(line);
-        } else if let Some(told) = told.filter(|told| told.explain.len() < crate::limits::EXPLAIN) {
+        } else if let Some(told) = told
+            .filter(|told| told.lines.last + 1 == line.number && told.explain.len() < crate::limits::EXPLAIN)
+        {
             told.lines.reach(line.number);
             told.explain.push(line.quote());
         }

@@ -12,6 +12,7 @@ const POINTS_ELSEWHERE: &[&str] = &[
     "ompilation failed",
     "Compilation error",
     "There were failing tests",
+    "Lint found errors",
     "see the ",
     "See the ",
     "See log ",
@@ -29,6 +30,8 @@ pub(super) struct Wrong {
     task: Option<String>,
     /// How deep the chain of causes is, in blanks; none once it has ended.
     depth: Option<usize>,
+    /// The compiler's or a linter's own words stand in it.
+    pub(super) quotes: bool,
     /// A blank line was the last.
     blank: bool,
     /// The innermost exception of the trace after it.
@@ -49,6 +52,7 @@ impl Wrong {
             first: line.number,
             task,
             depth: Some(0),
+            quotes: false,
             blank: false,
             cause: None,
         }
@@ -120,6 +124,13 @@ impl Wrong {
 
     /// Reports the block: as a consequence where it points at what is known already or says nothing new.
     pub(super) fn close(mut self, explained: bool, report: &mut Report) {
+        if self.quotes {
+            // They are told once their reader has all of them.
+            return report.announce(&Line {
+                number: self.first,
+                text: &self.finding.title,
+            });
+        }
         let elsewhere = POINTS_ELSEWHERE
             .iter()
             .any(|words| self.finding.title.contains(words));
