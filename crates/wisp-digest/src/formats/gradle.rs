@@ -10,8 +10,9 @@ use wrong::Wrong;
 
 use super::java::Trace;
 use super::jvm;
+use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
-use crate::line::{Line, leading_number};
+use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -36,6 +37,10 @@ pub(crate) const FORMAT: Format = Format {
         ": Task failed with an exception",
         "Gradle task ",
         "Lint found ",
+        "AndroidManifest.xml:",
+        "ERROR: R8: ",
+        "while running R8.",
+        ": D8: ",
         " STANDARD_",
     ],
     reader: || Box::<Gradle>::default(),
@@ -50,6 +55,8 @@ struct Gradle {
     place: Option<Location>,
     wrong: Option<Wrong>,
     block: Block,
+    /// Under a remark of the merger of manifests, which the block says again.
+    manifest: bool,
     /// The task whose output is being read, and how many failures were known before it.
     task: Option<(String, u64)>,
     /// The tasks in whose output failures stood.
@@ -97,6 +104,10 @@ impl Reader for Gradle {
         }
         if self.block != Block::None {
             return self.block(line, report);
+        }
+        self.manifest = (self.manifest && text.starts_with('\t')) || self.merger(line, report);
+        if self.manifest {
+            return Step::Hold;
         }
         if let Some(name) = text
             .strip_suffix(" FAILED")
@@ -166,12 +177,38 @@ impl Gradle {
             }
             return Step::Take;
         }
+        if let Some(finding) = dexer(line) {
+            report.fail(finding);
+            return Step::Take;
+        }
+        if text.starts_with("ERROR: ") && text.contains(" while running R8.") {
+            report.announce(line);
+            return Step::Take;
+        }
         // Flutter and others that run gradle say so after it.
         if text.contains("Gradle task ") && text.contains(" failed with exit code ") {
             report.cascade(line);
             return Step::Take;
         }
         sum(line, report)
+    }
+
+    /// `/srv/app/src/main/AndroidManifest.xml:9:5-43 Error:`, and `… Warning:`.
+    fn merger(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let Some((place, rest)) = place_at_start(line.text) else {
+            return false;
+        };
+        if !place.path.ends_with("AndroidManifest.xml") {
+            return false;
+        }
+        if rest.ends_with(" Error:") {
+            self.place = Some(place);
+        } else if rest.ends_with(" Warning:") {
+            report.warn("manifest", Some(place), line);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// The output of another task begins.
@@ -251,6 +288,20 @@ impl Gradle {
 
 /// Beginnings of lines that end a part of the report at the end.
 const ENDS: &[&str] = &["BUILD FAILED", "=====", "> Task ", "FAILURE: "];
+
+/// `ERROR: R8: Missing class heron.Sounder (referenced from: …)`, `ERROR:/srv/tides.jar: D8: Type … is defined twice`.
+fn dexer(line: &Line<'_>) -> Option<Finding> {
+    let rest = line.text.strip_prefix("ERROR:")?;
+    let (place, message) = rest.split_once("R8: ").or_else(|| rest.split_once("D8: "))?;
+    let mut finding = Finding::new(Kind::Link, message, line).because(missing_name(message));
+    let path = place.trim().trim_end_matches(':');
+    finding.location = (!path.is_empty()).then(|| Location {
+        path: path.to_owned(),
+        line: None,
+        column: None,
+    });
+    Some(finding)
+}
 
 /// What stands under a heading of the report at the end.
 fn heading(text: &str) -> Option<Block> {
