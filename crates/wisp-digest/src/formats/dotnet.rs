@@ -6,9 +6,11 @@
 
 mod build;
 mod tests;
+mod thrown;
 
 use build::Open;
 use tests::Failed;
+use thrown::{Absent, Thrown};
 
 use crate::digest::Kind;
 use crate::line::{Line, leading_number, number_after, number_before};
@@ -18,8 +20,8 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "dotnet",
-    tools: "dotnet build, dotnet test, msbuild, csc, cl, NuGet",
-    recognises: "errors and warnings once each, failed tests with message and place, the sums",
+    tools: "dotnet build, dotnet test, dotnet run, msbuild, csc, cl, NuGet",
+    recognises: "errors and warnings once each, failed tests with message and place, uncaught exceptions, the sums",
     version: ".NET SDK 6 to 10, Visual Studio (runs posted by their users)",
     triggers: &[
         "): error ",
@@ -54,6 +56,11 @@ pub(crate) const FORMAT: Format = Format {
         "[xUnit.net ",
         "-- FAILED.",
         " skipped ==========",
+        "Unhandled exception. ",
+        "Unhandled Exception: ",
+        "You must install or update .NET",
+        "A compatible .NET SDK was not found",
+        "The build failed. Fix the build errors",
     ],
     reader: || Box::<Dotnet>::default(),
 };
@@ -65,6 +72,10 @@ struct Dotnet {
     open: Option<Open>,
     /// Why the tests' host ended, and where.
     aborted: Option<Finding>,
+    thrown: Option<Thrown>,
+    /// An exception was the last thing read: the runtime then aborts.
+    threw: bool,
+    absent: Option<Absent>,
     /// Tests of Microsoft.Testing.Platform are being run.
     platform: bool,
     /// A sum whose numbers stand on lines of their own.
@@ -82,6 +93,10 @@ impl Reader for Dotnet {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if self.goes_on(line, report) {
             return Step::Hold;
+        }
+        if std::mem::take(&mut self.threw) && line.text.contains("Aborted") {
+            report.cascade(line);
+            return Step::Take;
         }
         if self.sum && number_line(line, report) {
             return Step::Hold;
@@ -116,11 +131,18 @@ impl Step {
 impl Dotnet {
     /// Whether the line is more of what is open; else it is closed.
     fn goes_on(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
-        let on = match (&mut self.test, &mut self.open, &mut self.aborted) {
-            (Some(test), ..) => test.line(line),
-            (_, Some(open), _) => open.line(line),
-            (.., Some(aborted)) => frame_of(aborted, line),
-            _ => return false,
+        let on = if let Some(test) = &mut self.test {
+            test.line(line)
+        } else if let Some(open) = &mut self.open {
+            open.line(line)
+        } else if let Some(aborted) = &mut self.aborted {
+            frame_of(aborted, line)
+        } else if let Some(thrown) = &mut self.thrown {
+            thrown.line(line)
+        } else if let Some(absent) = &mut self.absent {
+            absent.line(line)
+        } else {
+            return false;
         };
         if !on {
             self.close(report);
@@ -154,6 +176,11 @@ impl Dotnet {
             self.aborted = Some(Finding::new(Kind::Crash, reason, line).known_as(format!("dotnet {reason}")));
             return Step::Hold;
         }
+        self.thrown = Thrown::of(line);
+        self.absent = Absent::of(line);
+        if self.thrown.is_some() || self.absent.is_some() {
+            return Step::Hold;
+        }
         self.test = Failed::of(line).filter(|_| self.platform || text.starts_with(' '));
         if self.test.is_some() {
             return Step::Hold;
@@ -176,6 +203,13 @@ impl Dotnet {
         if let Some(aborted) = self.aborted.take() {
             report.fail(aborted);
         }
+        if let Some(thrown) = self.thrown.take() {
+            self.threw = true;
+            report.fail(thrown.close());
+        }
+        if let Some(absent) = self.absent.take() {
+            report.fail(absent.finding);
+        }
     }
 }
 
@@ -193,9 +227,14 @@ fn frame_of(aborted: &mut Finding, line: &Line<'_>) -> bool {
 /// Lines that say that a project failed, and no more.
 fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
     let body = line.body();
-    let whole = ["Build failed with ", "Restore failed with ", "Test Run Aborted"]
-        .iter()
-        .any(|start| body.starts_with(start));
+    let whole = [
+        "Build failed with ",
+        "Restore failed with ",
+        "Test Run Aborted",
+        "The build failed. Fix the build errors",
+    ]
+    .iter()
+    .any(|start| body.starts_with(start));
     let project = body.contains(">Done building project ") || body.starts_with("Done Building Project ");
     if whole || (project && body.ends_with("-- FAILED.")) || line.text.starts_with("  Failed to restore ") {
         report.failed(line);

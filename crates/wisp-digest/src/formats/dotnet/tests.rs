@@ -75,7 +75,9 @@ impl Failed {
             _ if line.is_blank() => return self.part == Part::Message || self.part == Part::Trace,
             _ => match self.part {
                 Part::Message => self.message(body, line),
-                Part::Trace if line.indent() > 0 || body.starts_with("1) ") => self.frame(body),
+                Part::Trace if line.indent() > 0 || body.starts_with("1) ") || body.starts_with("--") => {
+                    self.frame(body)
+                }
                 Part::Printed => {}
                 Part::Name | Part::Trace => return false,
             },
