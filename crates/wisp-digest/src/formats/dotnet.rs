@@ -76,12 +76,19 @@ struct Dotnet {
     /// An exception was the last thing read: the runtime then aborts.
     threw: bool,
     absent: Option<Absent>,
-    /// Tests of Microsoft.Testing.Platform are being run.
-    platform: bool,
+    runner: Runner,
     /// A sum whose numbers stand on lines of their own.
     sum: bool,
-    /// A run of `VSTest` has been read: its sum's words are those of other tools too.
-    vstest: bool,
+}
+
+/// Whose tests are being run: the words of their sums are those of other tools too.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    #[default]
+    None,
+    VsTest,
+    /// Microsoft.Testing.Platform.
+    Platform,
 }
 
 /// Whether a line of a CI runner, without its mark, is one of `MSBuild`'s.
@@ -110,7 +117,9 @@ impl Reader for Dotnet {
             self.open = build::report(found, line, report);
             return Step::Take.or_hold(self.open.is_some());
         }
-        self.vstest |= line.text.starts_with("Test Run ");
+        if line.text.starts_with("Test Run ") {
+            self.runner = Runner::VsTest;
+        }
         if sums(line, report) || consequence(line, report) {
             return Step::Take;
         }
@@ -162,12 +171,12 @@ impl Dotnet {
         }
         let from = text.starts_with("Running tests from ") && text.contains(" (net");
         if from || text.contains("Testing.Platform Runner v") {
-            self.platform = true;
+            self.runner = Runner::Platform;
             return Step::Lean;
         }
-        let total = self.vstest && text.starts_with("Total tests: ");
+        let total = self.runner == Runner::VsTest && text.starts_with("Total tests: ");
         if total || text.starts_with("Test run summary: ") {
-            self.platform = false;
+            self.runner = Runner::None;
             self.sum = true;
             return begin_sum(line, report);
         }
@@ -181,11 +190,11 @@ impl Dotnet {
         if self.thrown.is_some() || self.absent.is_some() {
             return Step::Hold;
         }
-        self.test = Failed::of(line).filter(|_| self.platform || text.starts_with(' '));
+        self.test = Failed::of(line).filter(|_| self.runner == Runner::Platform || text.starts_with(' '));
         if self.test.is_some() {
             return Step::Hold;
         }
-        if self.platform {
+        if self.runner == Runner::Platform {
             // What tests print between their results.
             report.unclaimed(line);
             return Step::Lean;

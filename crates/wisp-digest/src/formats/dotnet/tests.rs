@@ -76,7 +76,7 @@ impl Failed {
             _ => match self.part {
                 Part::Message => self.message(body, line),
                 Part::Trace if line.indent() > 0 || body.starts_with("1) ") || body.starts_with("--") => {
-                    self.frame(body)
+                    self.frame(body);
                 }
                 Part::Printed => {}
                 Part::Name | Part::Trace => return false,
