@@ -36,6 +36,9 @@ pub(crate) const FORMAT: Format = Format {
         ": Invalid manifest",
         "Dependencies could not be resolved",
         "❌ /",
+        ".swift, line ",
+        " Program crashed: ",
+        "Exited with unexpected signal code ",
     ],
     reader: || Box::<Swift>::default(),
 };
@@ -46,6 +49,16 @@ struct Swift {
     picture: bool,
     /// In a list of which every line is indented.
     list: Option<List>,
+    crash: Option<Crash>,
+}
+
+/// What the runtime tells of a program that crashed, up to the shell's word.
+#[derive(Debug)]
+struct Crash {
+    /// The failure it goes under.
+    key: String,
+    /// How many more lines it may have.
+    room: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +73,9 @@ enum List {
 
 impl Reader for Swift {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        if self.crashed(line, report) {
+            return Step::Hold;
+        }
         if let Some(list) = self.list.filter(|_| line.is_blank() || line.indent() > 0) {
             self.listed(list, line, report);
             return Step::Hold;
@@ -100,7 +116,46 @@ impl Reader for Swift {
     }
 }
 
+/// How many lines a crash's report may have.
+const REPORT: u32 = 400;
+
 impl Swift {
+    /// `Tern/Gauge.swift:12: Fatal error: text`, `💣 Program crashed: Bad pointer dereference at 0x…`, and what follows.
+    fn crashed(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let crashed = line.text.contains(" Program crashed: ");
+        if let Some(crash) = &mut self.crash {
+            crash.room = crash.room.saturating_sub(1);
+            let place = line
+                .text
+                .rsplit_once(" at ")
+                .and_then(|(_, place)| place_at_start(place));
+            let own = place.filter(|(place, rest)| rest.is_empty() && has_extension(&place.path, &["swift"]));
+            let failure = report.known(&crash.key);
+            if let Some(((place, _), failure)) = own.zip(failure.filter(|failure| failure.location.is_none()))
+            {
+                failure.location = Some(place);
+            }
+            let death = !crashed && DEATHS.iter().any(|death| line.text.contains(death));
+            if crashed || death {
+                report.cascade(line);
+            }
+            if death || crash.room == 0 {
+                self.crash = None;
+            }
+            return true;
+        }
+        let Some(finding) =
+            fatal(line).or_else(|| crashed.then(|| Finding::new(Kind::Crash, line.body(), line)))
+        else {
+            return false;
+        };
+        let key = format!("swift crash {}", line.number);
+        report.failed(line);
+        report.fail(finding.known_as(key.as_str()));
+        self.crash = Some(Crash { key, room: REPORT });
+        true
+    }
+
     /// A line of a list.
     fn listed(&mut self, list: List, line: &Line<'_>, report: &mut Report) {
         let body = line.body();
@@ -149,6 +204,37 @@ fn is_picture(line: &Line<'_>) -> bool {
     let piped = body[digits..].trim_start().starts_with('|');
     let caret = !body.is_empty() && body.bytes().all(|byte| b"^~ ".contains(&byte));
     piped || caret || (line.indent() > 0 && !line.is_blank() && !body.starts_with("Executed "))
+}
+
+/// How a shell or the package manager says that a program died.
+const DEATHS: &[&str] = &[
+    "Illegal instruction",
+    "Trace/BPT trap",
+    "Trace/breakpoint trap",
+    "Segmentation fault",
+    "Aborted",
+    "Exited with unexpected signal code ",
+];
+
+/// `Tern/Gauge.swift:12: Fatal error: text`; before Swift 5.4 the place stood behind: `…: file Gauge.swift, line 12`.
+fn fatal(line: &Line<'_>) -> Option<Finding> {
+    if let Some((place, rest)) = place_at_start(line.text) {
+        let message = rest
+            .strip_prefix(": ")
+            .filter(|rest| rest.starts_with("Fatal error"))?;
+        return has_extension(&place.path, &["swift"])
+            .then(|| Finding::new(Kind::Crash, message, line).at(place));
+    }
+    let (message, place) = line.text.rsplit_once(": file ")?;
+    let (path, row) = place.split_once(", line ")?;
+    let place = Location {
+        path: path.to_owned(),
+        line: Some(row.parse().ok()?),
+        column: None,
+    };
+    message
+        .starts_with("Fatal error")
+        .then(|| Finding::new(Kind::Crash, message, line).at(place))
 }
 
 /// xcbeautify's and xcpretty's `❌ /srv/Depth.swift:12:9: message`, and `⚠️  …`.

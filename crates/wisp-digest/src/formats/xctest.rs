@@ -65,8 +65,11 @@ impl Reader for XcTest {
         }
         let known = assertion(line, report) || text.contains(" : Test skipped");
         match &mut self.running {
+            // What the runtime or the package manager says of a crash says more than what comes after it.
             Some((_, last)) => {
-                if !line.is_blank() {
+                if text.starts_with("error: Exited with unexpected signal code ") {
+                    report.announce(line);
+                } else if !line.is_blank() && !last.text.contains("Fatal error") {
                     *last = line.quote();
                 }
                 Step::Hold
