@@ -8,7 +8,7 @@ use super::dotnet;
 use crate::counted::counted;
 use crate::diag::{Level, colon, missing_name, paren};
 use crate::digest::{Kind, Location, Verdict};
-use crate::line::{Line, between, cut, place_at_start};
+use crate::line::{Line, between, cut, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         "::error",
         "::warning",
         "ERROR: Job failed",
+        "ERROR: No files to upload",
         "Job succeeded",
         "[command]",
         "Cleaning up project directory",
@@ -100,9 +101,16 @@ impl Reader for Ci {
             report.cascade(line);
             return Step::Take;
         }
-        if text.starts_with("ERROR: Job failed") {
+        if let Some(why) = text.strip_prefix("ERROR: Job failed") {
             report.failed(line);
-            report.cascade(line);
+            match said(why) {
+                Some(why) => report.fail(Finding::new(Kind::Tool, why, line)),
+                None => report.cascade(line),
+            }
+            return Step::Take;
+        }
+        // A job that left nothing to keep has not failed by that.
+        if text == "ERROR: No files to upload" {
             return Step::Take;
         }
         if text.starts_with("Job succeeded") {
@@ -282,7 +290,9 @@ impl Ci {
     /// An error in the words of an action, which may take more lines.
     fn tell(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
         let key = format!("annotation {}", line.number);
-        report.fail(Finding::new(Kind::Tool, text, line).known_as(key.as_str()));
+        let mut finding = Finding::new(Kind::Tool, text, line).known_as(key.as_str());
+        finding.location = in_workflow(text);
+        report.fail(finding);
         self.told = Some(Told {
             key,
             last: line.number,
@@ -340,6 +350,25 @@ impl Ci {
         }
         true
     }
+}
+
+/// Why `GitLab` says that a job failed, when it is not the code that its script ended with.
+fn said(why: &str) -> Option<&str> {
+    let why = why.trim_start_matches(" (system failure)").strip_prefix(": ")?;
+    (!why.contains("exit code ")).then_some(why)
+}
+
+/// `.github/workflows/ci.yml (Line: 191, Col: 21)` in what a runner says of a workflow.
+fn in_workflow(text: &str) -> Option<Location> {
+    let (before, rest) = text.split_once(" (Line: ")?;
+    let (line, rest) = leading_number(rest)?;
+    let column = rest.strip_prefix(", Col: ").and_then(leading_number);
+    let path = before.rsplit(' ').next()?;
+    path.contains('.').then(|| Location {
+        path: path.to_owned(),
+        line: Some(line),
+        column: column.map(|(column, _)| column),
+    })
 }
 
 /// The code with which a step ended: `Process completed with exit code 1.`, Azure's `Bash exited with code '1'.`
