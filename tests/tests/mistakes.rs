@@ -82,6 +82,57 @@ fn a_changed_setting_is_recorded_also_the_one_that_turns_the_audit_off() {
     );
 }
 
+#[test]
+fn a_file_with_wrong_values_is_corrected_by_the_commands_its_errors_name() {
+    let wisp = Wisp::new();
+    wisp.configure(&json!({"approval": {"threshold": "sometimes"}, "audit": {"days": -1}, "model": "small"}));
+    let told = wisp.run(&["hi"], "").err;
+    assert!(
+        told.contains("take it out: wisp config unset approval.threshold"),
+        "{told}"
+    );
+    let ran = wisp.run(&["config", "unset", "approval.threshold"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("approval.threshold is now its default\nstill wrong: ")
+            && ran
+                .err
+                .ends_with("; correct it, or take it out: wisp config unset audit.days\n"),
+        "{}",
+        ran.err
+    );
+    let ran = wisp.run(&["config", "set", "audit.days", "7"], "");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), "audit.days is now 7\n"));
+    let text = fs::read_to_string(wisp.root().join("config.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(file, json!({"audit": {"days": 7}, "model": "small"}));
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the test breaks a file")]
+fn a_file_that_is_no_text_is_named_with_the_place() {
+    let wisp = Wisp::new();
+    let path = wisp.root().join("config.json");
+    fs::create_dir_all(wisp.root()).unwrap();
+    fs::write(&path, b"{\n  \"model\": \"\xff\"}").unwrap();
+    let file = path.display();
+    assert_eq!(
+        wisp.run(&["hi"], "").err,
+        format!(
+            "error: {file}:2:13: not valid JSON: the byte 0xff is not UTF-8\nhint: correct {file}, or move it away to \
+             start from the defaults\n"
+        )
+    );
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let told = wisp.run(&["hi"], "").err;
+    assert!(
+        told.ends_with(&format!("hint: move {file} away to start from the defaults\n")),
+        "{told}"
+    );
+}
+
 /// What lies under `home` of sessions, outputs and conversations.
 fn left(home: &Path) -> Vec<PathBuf> {
     let folders = ["audit", "output", "transcripts", "context"].map(|folder| home.join(folder));

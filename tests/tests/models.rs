@@ -333,6 +333,9 @@ fn enabling_a_model_of_which_nobody_says_what_it_can_do_checks_it_and_the_check_
     let checks = audited(&wisp, "model.verified");
     let triggers: Vec<&Value> = checks.iter().map(|e| &e["details"]["trigger"]).collect();
     assert_eq!(triggers, ["enable", "enable"]);
+    let slip = wisp.run(&["models", "disable", "tlaks"], "");
+    let told = "the server has no model tlaks; wisp models --all lists what it has\n";
+    assert_eq!((slip.code, slip.err.as_str()), (Some(0), told));
     let asked = server.chats().len();
     wisp.run(&["models", "disable", "talks"], "");
     let again = wisp.run(&["models", "enable", "talks"], "");

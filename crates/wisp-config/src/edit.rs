@@ -26,7 +26,7 @@ pub struct Changed {
 
 impl Config {
     /// Sets one setting from the words a person typed and writes the file; nothing is written when the setting or
-    /// the value is wrong, or the file would not load afterwards.
+    /// the value is wrong. What else is wrong in the file stays so, to be corrected one by one.
     pub fn set(&mut self, name: &str, words: &str) -> Result<Changed, ConfigError> {
         let row = known(name)?;
         let value = row.read(words).map_err(|why| ConfigError::Refused {
@@ -48,7 +48,7 @@ impl Config {
 
     fn write(&mut self, row: &'static Setting, file: &Map<String, Value>) -> Result<Changed, ConfigError> {
         let text = to_text(file);
-        let next = Self::from_text(self.path(), &text)?;
+        let (next, _) = Self::of_text(self.path(), &text)?;
         if let Some(home) = self.path().parent() {
             files::private_dir(home).map_err(ConfigError::Home)?;
         }

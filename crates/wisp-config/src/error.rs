@@ -70,7 +70,12 @@ impl ConfigError {
     /// What the person can do, in one sentence without a full stop.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unreadable { path, .. } => format!("check who owns {} and its permissions", path.display()),
+            Self::Unreadable { path, source } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                format!("check who owns {} and its permissions", path.display())
+            }
+            Self::Unreadable { path, .. } => {
+                format!("move {} away to start from the defaults", path.display())
+            }
             Self::NotJson { path, .. } => {
                 format!(
                     "correct {}, or move it away to start from the defaults",

@@ -60,18 +60,31 @@ impl Config {
 
     /// Reads the file at `path`. No file is no error. A link is followed: it is the person's own file.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        match read(path) {
-            Ok(None) => Ok(Self::defaults(path)),
-            Ok(Some(text)) => Self::from_text(path, &text),
-            Err(source) => Err(ConfigError::Unreadable {
-                path: path.to_owned(),
-                source,
-            }),
+        let (config, wrong) = Self::load_to_correct(path)?;
+        wrong.into_iter().next().map_or(Ok(config), Err)
+    }
+
+    /// Reads the file at `path` to correct it: a setting with a value that it does not take is as if it were not there,
+    /// and is told of beside the rest, in the table's order.
+    pub fn load_to_correct(path: &Path) -> Result<(Self, Vec<ConfigError>), ConfigError> {
+        let unreadable = |source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        match read(path).map_err(unreadable)? {
+            None => Ok((Self::defaults(path), Vec::new())),
+            Some(bytes) => Self::of_text(path, &text(path, bytes)?),
         }
     }
 
     /// Checks a text as the content of `path`.
     pub fn from_text(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let (config, wrong) = Self::of_text(path, text)?;
+        wrong.into_iter().next().map_or(Ok(config), Err)
+    }
+
+    /// A text as the content of `path`, with what is wrong about single settings.
+    pub(crate) fn of_text(path: &Path, text: &str) -> Result<(Self, Vec<ConfigError>), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file = parse(path, text)?;
         let mut config = Self {
@@ -80,11 +93,10 @@ impl Config {
             ..Self::defaults(path)
         };
         let places = members(text);
-        for row in SETTINGS {
-            config.take(row, &places)?;
-        }
+        let wrong = SETTINGS.iter().filter_map(|row| config.take(row, &places).err());
+        let wrong = wrong.collect();
         config.warnings = warnings(&places);
-        Ok(config)
+        Ok((config, wrong))
     }
 
     fn take(&mut self, row: &'static Setting, places: &[(String, Place)]) -> Result<(), ConfigError> {
@@ -150,9 +162,9 @@ impl Config {
     }
 }
 
-/// The file's text; `None` when there is none. Anything but a regular file is refused without being opened, so
+/// The file's bytes; `None` when there is none. Anything but a regular file is refused without being opened, so
 /// that a FIFO does not hang the start.
-fn read(path: &Path) -> std::io::Result<Option<String>> {
+fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -166,7 +178,24 @@ fn read(path: &Path) -> std::io::Result<Option<String>> {
             "it is longer than {MAX_FILE} bytes"
         )));
     }
-    fs::read_to_string(path).map(Some)
+    fs::read(path).map(Some)
+}
+
+/// The file's text; where it is none, the place of the first byte that is not.
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&e.as_bytes()[..at]);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        ConfigError::NotJson {
+            path: path.to_owned(),
+            place: Place {
+                line: before.matches('\n').count() + 1,
+                column: line.chars().count() + 1,
+            },
+            why: format!("the byte 0x{:02x} is not UTF-8", e.as_bytes()[at]),
+        }
+    })
 }
 
 fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, ConfigError> {

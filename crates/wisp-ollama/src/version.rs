@@ -38,6 +38,18 @@ pub enum Era {
     E4,
 }
 
+impl Era {
+    /// Its releases in words: `0.12.6 to 0.29`.
+    pub fn releases(self) -> &'static str {
+        match self {
+            Self::E1 => "up to 0.8",
+            Self::E2 => "0.9 to 0.12.5",
+            Self::E3 => "0.12.6 to 0.29",
+            Self::E4 => "0.30 and later",
+        }
+    }
+}
+
 /// What a server can do from some version on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

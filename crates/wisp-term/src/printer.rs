@@ -9,6 +9,7 @@ use wisp_host::Env;
 
 use crate::palette::{ColourChoice, Palette, depth};
 use crate::theme::Role;
+use crate::words;
 
 /// The width taken when nothing says one.
 pub const DEFAULT_WIDTH: usize = 80;
@@ -141,6 +142,19 @@ impl Printer {
     pub fn painted_line(&mut self, role: Role, text: &str) -> io::Result<()> {
         self.painted(role, text)?;
         self.text("\n")
+    }
+
+    /// Prints wisp's own words and a newline: on a terminal broken at words where they are wider than a row.
+    pub fn words(&mut self, role: Option<Role>, text: &str) -> io::Result<()> {
+        let text = if self.surface.terminal {
+            words::listed(text, self.width())
+        } else {
+            text.to_owned()
+        };
+        match role {
+            Some(role) => self.painted_line(role, &text),
+            None => self.line(&text),
+        }
     }
 
     /// Copies bytes to a stream that is no terminal (`/show` into a pipe), where the exact bytes are what was

@@ -127,6 +127,47 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
+/// A line of wisp's own words broken at words where it is wider than a row. The rows after the first stand under the
+/// text of the last column that begins in the row's left half, else a little to the right of where the line begins.
+///
+/// ```
+/// use wisp_term::words::listed;
+/// assert_eq!(listed("ok  disk  all of it is there", 24), "ok  disk  all of it is \n          there");
+/// assert_eq!(listed("  one line that is long", 16), "  one line \n    that is \n    long");
+/// assert_eq!(listed("as it is", 8), "as it is");
+/// ```
+pub fn listed(line: &str, width: usize) -> String {
+    if cells(line) <= width {
+        return line.to_owned();
+    }
+    let mut wrap = WordWrap::new(width);
+    wrap.hang(column(line, width / 2));
+    wrap.push(line) + &wrap.end_line()
+}
+
+/// Where the last column at or before cell `most` begins: after two blanks or more behind a word.
+fn column(line: &str, most: usize) -> usize {
+    let (mut at, mut blanks, mut words, mut found) = (0, 0, false, None);
+    let mut begins = 0;
+    for character in line.graphemes(true) {
+        if at > most {
+            break;
+        }
+        if character == " " {
+            blanks += 1;
+        } else {
+            if !words {
+                begins = at;
+            } else if blanks > 1 {
+                found = Some(at);
+            }
+            (blanks, words) = (0, true);
+        }
+        at += cells(character);
+    }
+    found.unwrap_or(begins + 2)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -167,6 +208,21 @@ mod tests {
             wrapped("one two \x1b[1mthree\x1b[0m", 8),
             "one two \n\x1b[1mthree\x1b[0m"
         );
+    }
+
+    #[test]
+    fn rows_of_a_listing_stand_under_its_last_column_on_the_left() {
+        let help = "  /save [NAME]       keep this conversation under a name";
+        assert_eq!(
+            listed(help, 50),
+            "  /save [NAME]       keep this conversation under \n                     a name"
+        );
+        assert_eq!(
+            listed(help, 40),
+            "  /save [NAME]       keep this \n    conversation under a name"
+        );
+        assert_eq!(listed(help, 56), help);
+        assert_eq!(listed("漢字  漢字漢字漢字", 14), "漢字  漢字漢\n      字漢字");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use wisp_host::Env;
-use wisp_term::{Role, safe};
+use wisp_term::{Role, safe, words};
 
 use args::{Cli, Sub};
 use screen::Screen;
@@ -82,11 +82,20 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
 /// Says what went wrong and what to do, on stderr.
 fn tell(error: &anyhow::Error, env: Env) -> ExitCode {
     let mut screen = Screen::new(env, "auto");
-    let _ = screen.err.painted(Role::Error, "error: ");
-    let _ = screen.err.line(&safe::safe(&exit::words_of(error)));
+    told(&mut screen, (Role::Error, "error:"), &exit::words_of(error));
     if let Some(hint) = exit::hint_of(error) {
-        let _ = screen.err.painted(Role::Quiet, "hint: ");
-        let _ = screen.err.line(&safe::safe(&hint));
+        told(&mut screen, (Role::Quiet, "hint:"), &hint);
     }
     exit::code_of(error)
+}
+
+/// A line on stderr that begins with a word of its role, on a terminal broken at words.
+fn told(screen: &mut Screen, (role, begins): (Role, &str), text: &str) {
+    let mut line = format!("{begins} {}", safe::safe(text));
+    if screen.err.surface().terminal {
+        line = words::listed(&line, screen.err.width());
+    }
+    let rest = line.strip_prefix(begins).unwrap_or_default();
+    let _ = screen.err.painted(role, begins);
+    let _ = screen.err.line(rest);
 }

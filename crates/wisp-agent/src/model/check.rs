@@ -95,9 +95,9 @@ pub async fn server(client: &Client, config: &Config, known: &Known, model: Opti
         .filter(|(feature, _)| !version.supports(*feature))
         .map(|(_, words)| *words)
         .collect();
-    let era = format!("{:?}", version.era());
+    let era = version.era().releases();
     findings.push(if lacks.is_empty() {
-        Finding::good("era", format!("{era}: it can all wisp asks of it"))
+        Finding::good("era", format!("{era}: it can do all that wisp asks of it"))
     } else {
         Finding {
             action: Some("a newer Ollama can: https://ollama.com/download".to_owned()),

@@ -210,7 +210,7 @@ impl Chat {
         if err.surface().terminal {
             let _ = err.bytes(Notifier::of(&self.env).sequence(title, body).as_bytes());
         }
-        let _ = err.painted_line(Role::Prompt, &safe::safe(&format!("{title}: {body}")));
+        let _ = err.words(Some(Role::Prompt), &safe::safe(&format!("{title}: {body}")));
         let _ = err.flush();
     }
 
@@ -218,8 +218,7 @@ impl Chat {
     /// before the list was seen is no answer.
     fn choose(&mut self, choice: &Choice) {
         self.renderer.settle();
-        let err = &mut self.renderer.err;
-        let _ = err.painted_line(Role::Prompt, &safe::safe(&choice.title));
+        self.renderer.words(Role::Prompt, &safe::safe(&choice.title));
         for (at, option) in choice.options.iter().enumerate() {
             let mark = if choice.current.as_ref() == Some(&option.value) {
                 "*"
@@ -227,10 +226,10 @@ impl Chat {
                 " "
             };
             let line = format!("{mark}{:>2}  {}  {}", at + 1, option.label, option.detail);
-            let _ = err.line(safe::safe(&line).trim_end());
+            let _ = self.renderer.err.words(None, safe::safe(&line).trim_end());
         }
-        let _ = err.painted_line(Role::Quiet, ways(choice));
-        let _ = err.flush();
+        self.renderer.words(Role::Quiet, ways(choice));
+        let _ = self.renderer.err.flush();
         let line = match self.answer() {
             Asked::Line(line) => line,
             Asked::Cleared => {

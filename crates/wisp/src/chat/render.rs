@@ -103,7 +103,7 @@ impl Renderer {
         for line in text.lines() {
             let mut line = safe::safe(line);
             if self.err.surface().terminal {
-                line = words::wrapped(&line, columns(&self.err));
+                line = words::listed(&line, columns(&self.err));
             }
             let _ = self.err.painted_line(role, &line);
         }
@@ -185,12 +185,12 @@ impl Renderer {
 
     fn line_out(&mut self, text: &str) {
         self.settle();
-        let line = if self.out.surface().terminal {
-            safe::safe(text)
+        if self.out.surface().terminal {
+            self.out.set_width(columns(&self.out));
+            let _ = self.out.words(None, &safe::safe(text));
         } else {
-            text.to_owned()
-        };
-        let _ = self.out.line(&line);
+            let _ = self.out.line(text);
+        }
         let _ = self.out.flush();
     }
 
@@ -224,7 +224,7 @@ impl Renderer {
             let _ = self.err.painted_line(Role::Quiet, &format!("  {line}"));
         }
         if let Some(note) = fold.note {
-            let _ = self.err.painted_line(Role::HeldBack, &format!("  {note}"));
+            self.words(Role::HeldBack, &format!("  {note}"));
         }
     }
 
@@ -234,10 +234,16 @@ impl Renderer {
         self.working.end(&mut self.err);
         let Some(end) = end else { return };
         for line in [&end.ran, &end.cited].into_iter().flatten() {
-            let _ = self.err.painted_line(Role::Quiet, &safe::safe(line));
+            self.words(Role::Quiet, &safe::safe(line));
         }
         let _ = self.err.painted_line(Role::Quiet, &footer(end));
         let _ = self.err.flush();
+    }
+
+    /// A line of wisp's own, broken at words where the window is narrower.
+    pub fn words(&mut self, role: Role, line: &str) {
+        self.err.set_width(columns(&self.err));
+        let _ = self.err.words(Some(role), line);
     }
 
     /// The status line above the prompt.

@@ -15,21 +15,28 @@ use crate::screen::Screen;
 /// Lists, prints or changes settings.
 pub fn run(args: Args, env: Env) -> anyhow::Result<ExitCode> {
     let paths = paths(&env)?;
-    let mut config = Config::load(&paths.config())?;
+    let command = args.command.unwrap_or(ConfigSub::List);
+    // What is wrong in the file does not keep it from being corrected.
+    let mut config = match command {
+        ConfigSub::List | ConfigSub::Get { .. } => Config::load(&paths.config())?,
+        ConfigSub::Set { .. } | ConfigSub::Unset { .. } => Config::load_to_correct(&paths.config())?.0,
+    };
     let mut screen = Screen::new(env, &config.theme());
     for warning in config.warnings() {
-        screen.err.painted_line(Role::Warn, &safe::safe(warning))?;
+        screen.err.words(Some(Role::Warn), &safe::safe(warning))?;
     }
-    match args.command.unwrap_or(ConfigSub::List) {
+    match command {
         ConfigSub::List => list(&config, &mut screen)?,
         ConfigSub::Get { key } => get(&config, &key, &mut screen)?,
         ConfigSub::Set { key, value } => {
             let change = |config: &mut Config| config.set(&key, &value);
             said(&changed(&paths, &mut config, change)?, &mut screen)?;
+            still_wrong(&paths, &mut screen)?;
         }
         ConfigSub::Unset { key } => {
             let change = |config: &mut Config| config.unset(&key);
             said(&changed(&paths, &mut config, change)?, &mut screen)?;
+            still_wrong(&paths, &mut screen)?;
         }
     }
     screen.out.flush()?;
@@ -40,9 +47,8 @@ fn list(config: &Config, screen: &mut Screen) -> anyhow::Result<()> {
     for row in SETTINGS {
         let value = value(config, row.name);
         if screen.out.surface().terminal {
-            screen
-                .out
-                .line(&format!("{:<32} {value:<20} {}", row.name, row.about))?;
+            let line = format!("{:<32} {value:<20} {}", row.name, row.about);
+            screen.out.words(None, &line)?;
         } else {
             screen
                 .out
@@ -67,9 +73,10 @@ fn get(config: &Config, key: &str, screen: &mut Screen) -> anyhow::Result<()> {
         Usage(format!("no setting is called {key}{near}"))
     })?;
     screen.out.line(&safe::safe(&value(config, row.name)))?;
-    screen
-        .err
-        .painted_line(Role::Quiet, &format!("{}; it takes {}", row.about, row.allowed()))?;
+    screen.err.words(
+        Some(Role::Quiet),
+        &format!("{}; it takes {}", row.about, row.allowed()),
+    )?;
     Ok(())
 }
 
@@ -88,6 +95,16 @@ fn changed(
     Ok(changed)
 }
 
+/// Says what else is wrong in the file, and what to do about it.
+fn still_wrong(paths: &Paths, screen: &mut Screen) -> anyhow::Result<()> {
+    let (_, wrong) = Config::load_to_correct(&paths.config())?;
+    for error in wrong {
+        let text = format!("still wrong: {error}; {}", error.hint());
+        screen.err.words(Some(Role::Warn), &safe::safe(&text))?;
+    }
+    Ok(())
+}
+
 fn said(changed: &Changed, screen: &mut Screen) -> anyhow::Result<()> {
     let now = changed
         .new
@@ -97,7 +114,7 @@ fn said(changed: &Changed, screen: &mut Screen) -> anyhow::Result<()> {
         .err
         .line(&safe::safe(&format!("{} is now {now}", changed.key)))?;
     if let Some(note) = changed.note {
-        screen.err.painted_line(Role::Warn, note)?;
+        screen.err.words(Some(Role::Warn), note)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use wisp_agent::model::check::{Finding, server};
 use wisp_agent::model::known::Known;
 use wisp_config::Config;
 use wisp_host::Env;
-use wisp_term::{Role, safe};
+use wisp_term::{Role, safe, words};
 
 use super::{paths, runtime};
 use crate::args::Doctor;
@@ -57,13 +57,24 @@ fn print(finding: &Finding, screen: &mut Screen) -> anyhow::Result<()> {
     } else {
         ("NOT OK", Role::Error)
     };
+    let line = format!("{mark} {:<14} {}", finding.name, finding.detail);
+    let line = shown(&line, screen);
+    let rest = line.strip_prefix(mark).unwrap_or_default();
     screen.out.painted(role, mark)?;
-    let line = format!(" {:<14} {}", finding.name, finding.detail);
-    screen.out.line(&safe::safe(&line))?;
+    screen.out.line(rest)?;
     if let Some(action) = &finding.action {
-        screen
-            .out
-            .painted_line(Role::Quiet, &safe::safe(&format!("       {:<14} → {action}", "")))?;
+        let line = shown(&format!("       {:<14} → {action}", ""), screen);
+        screen.out.painted_line(Role::Quiet, &line)?;
     }
     Ok(())
+}
+
+/// A line as it is safe, on a terminal broken under its last column.
+fn shown(line: &str, screen: &Screen) -> String {
+    let line = safe::safe(line);
+    if screen.out.surface().terminal {
+        words::listed(&line, screen.out.width())
+    } else {
+        line
+    }
 }

@@ -130,7 +130,10 @@ fn known(kind: &str) -> Result<(), Usage> {
         return Ok(());
     }
     let near = wisp_config::nearest(kind, Kind::ALL.iter().map(|k| k.name()));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    let near = near.map_or_else(
+        || "; wisp logs shows the kinds there are".to_owned(),
+        |near| format!("; did you mean {near}?"),
+    );
     Err(Usage(format!("no kind of event is called {kind}{near}")))
 }
 

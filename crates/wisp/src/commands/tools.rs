@@ -26,9 +26,8 @@ pub fn run(args: &Tools, env: Env) -> anyhow::Result<ExitCode> {
         }
     } else {
         for row in &rows {
-            screen
-                .out
-                .line(&format!("{:<14} {}", row.name, row.description))?;
+            let line = format!("{:<14} {}", row.name, row.description);
+            screen.out.words(None, &line)?;
         }
     }
     screen.out.flush()?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use wisp_agent::model::disabled;
 use wisp_agent::model::known::Known;
 use wisp_config::Config;
-use wisp_term::safe;
+use wisp_term::{Role, safe};
 
 use super::check::{Checked, Checking};
 use crate::commands::recorded::Recorded;
@@ -23,6 +23,7 @@ pub fn enable(
     recorded: &mut Recorded<'_>,
     screen: &mut Screen,
 ) -> anyhow::Result<ExitCode> {
+    say_what_is_not_there(names, config, screen)?;
     let mut all = true;
     for name in names {
         let checked = checked(name, config, known, recorded, screen)?;
@@ -44,10 +45,29 @@ pub fn disable(
     recorded: &mut Recorded<'_>,
     screen: &mut Screen,
 ) -> anyhow::Result<ExitCode> {
+    say_what_is_not_there(names, config, screen)?;
     for name in names {
         turn(name, false, config, recorded, screen)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A name that no model of the server has is done as asked, for a model that may come yet, and said: it may be a slip.
+fn say_what_is_not_there(names: &[String], config: &Config, screen: &mut Screen) -> anyhow::Result<()> {
+    let client = wisp_agent::client(&screen.env, config)?;
+    let Ok(listed) = runtime()?.block_on(client.tags()) else {
+        return Ok(());
+    };
+    for name in names {
+        if !listed
+            .iter()
+            .any(|model| wisp_ollama::same_model(&model.name, name))
+        {
+            let text = format!("the server has no model {name}; wisp models --all lists what it has");
+            screen.err.words(Some(Role::Warn), &safe::safe(&text))?;
+        }
+    }
+    Ok(())
 }
 
 fn checked(
