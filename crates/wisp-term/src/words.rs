@@ -133,7 +133,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
 /// ```
 /// use wisp_term::words::listed;
 /// assert_eq!(listed("ok  disk  all of it is there", 24), "ok  disk  all of it is \n          there");
-/// assert_eq!(listed("  one line that is long", 16), "  one line \n    that is \n    long");
+/// assert_eq!(listed("  one line that is long", 16), "  one line that \n    is long");
 /// assert_eq!(listed("as it is", 8), "as it is");
 /// ```
 pub fn listed(line: &str, width: usize) -> String {
