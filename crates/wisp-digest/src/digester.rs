@@ -64,6 +64,8 @@ struct Work {
 struct Labelled {
     stream: Stream,
     section: Option<usize>,
+    /// The section in which it began.
+    outer: Option<usize>,
 }
 
 fn triggers() -> &'static Literals {
@@ -313,20 +315,43 @@ impl Work {
         }
     }
 
+    /// Begins a label's stream, inside the step of the runner that is being read.
+    fn open_labelled(&mut self, label: &str, number: u64) {
+        let outer = self.report.section;
+        let section = self.report.section_named(label, number);
+        self.report.nesting.open(outer, section);
+        let stream = Stream::new(FORMATS);
+        let labelled = Labelled {
+            stream,
+            section,
+            outer,
+        };
+        self.labelled.insert(label.to_owned(), labelled);
+    }
+
+    /// A label met again in another step of the runner is another tool's.
+    fn end_with_step(&mut self, label: &str, number: u64) {
+        let step = self.report.section;
+        let ended =
+            |labelled: &&mut Labelled| step.is_some() && labelled.outer.is_some() && labelled.outer != step;
+        let Some(labelled) = self.labelled.get_mut(label).filter(ended) else {
+            return;
+        };
+        self.busy -= usize::from(!labelled.stream.is_idle());
+        self.report.section = labelled.section;
+        labelled.stream.finish(FORMATS, &mut self.report);
+        self.report.section = step;
+        self.open_labelled(label, number);
+    }
+
     fn show_labelled(&mut self, label: &str, line: &Line<'_>, cues: &mut Cues<'_>) -> bool {
         if !self.labelled.contains_key(label) {
             if self.labelled.len() >= limits::SECTIONS {
                 return self.plain.line(FORMATS, cues, line, &mut self.report);
             }
-            let section = self.report.section_named(label, line.number);
-            self.labelled.insert(
-                label.to_owned(),
-                Labelled {
-                    stream: Stream::new(FORMATS),
-                    section,
-                },
-            );
+            self.open_labelled(label, line.number);
         }
+        self.end_with_step(label, line.number);
         let Some(labelled) = self.labelled.get_mut(label) else {
             return false;
         };

@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
         "[command]",
         "Cleaning up project directory",
         "Error: Process completed with exit code ",
+        "The process '/",
     ],
     reader: || Box::<Ci>::default(),
 };
@@ -94,6 +95,10 @@ impl Reader for Ci {
         }
         if text.starts_with("::error") || text.starts_with("::warning") {
             return command(text, line, report);
+        }
+        // What an action tries again is no failure.
+        if text.starts_with("The process '") && text.contains("' failed with exit code ") {
+            return Step::Take;
         }
         // As the page of a run shows it.
         if text.starts_with("Error: Process completed with exit code ") {
@@ -265,10 +270,9 @@ impl Ci {
             });
             return Step::Lean;
         }
-        let stated = report
-            .failures
-            .iter()
-            .any(|failure| failure.section == report.section && report.section.is_some());
+        let stated = report.failures.iter().any(|failure| {
+            report.section.is_some() && report.nesting.covers(report.section, failure.section)
+        });
         if ended.is_some() || stated || rest.starts_with("The operation was canceled") {
             report.cascade(line);
         } else {
