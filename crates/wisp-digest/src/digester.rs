@@ -282,7 +282,7 @@ impl Work {
         if logged == Logged::More {
             self.report.logged = self.log.severe();
         }
-        let text = parts.written();
+        let text = prefix::unmatched(parts.written());
         let line = Line { number, text };
         cues.keep_last(text.len());
         let explained = self.show(&line, &parts, &mut cues);

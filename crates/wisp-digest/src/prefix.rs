@@ -3,6 +3,8 @@
 //! A prefix is taken off before any reader sees the line. A label (`[web] `, `web:build: `, `#12 3.4 `,
 //! `web-1  | `) names the stream the line belongs to, so that lines of parallel jobs are read apart.
 
+use crate::diag;
+use crate::line::place;
 use crate::stamp::{self, Stamp};
 
 /// A line taken apart.
@@ -121,6 +123,23 @@ fn program(text: &str) -> Option<(&str, &str)> {
         && name != "kernel"
         && !name.starts_with("systemd");
     good.then(|| (&text[start..=close], written.strip_prefix(' ').unwrap_or(written)))
+}
+
+/// The line that a tool wrote and a runner's problem matcher has marked as an error or a warning; what an action itself
+/// calls an error stays marked.
+pub(crate) fn unmatched(text: &str) -> &str {
+    let rest = text
+        .strip_prefix("##[error]")
+        .or_else(|| text.strip_prefix("##[warning]"));
+    let tools = |rest: &&str| {
+        rest.starts_with([' ', '\t'])
+            || diag::placed(rest).is_some()
+            || diag::paren(rest).is_some()
+            || place(rest).is_some_and(|(place, rest)| {
+                place.column.is_some() && place.path.contains('.') && rest.starts_with(": ")
+            })
+    };
+    rest.filter(tools).unwrap_or(text)
 }
 
 /// `GitLab`'s section marks at the start of a cleaned line, and what follows them: a line of its own.

@@ -4,11 +4,10 @@
 //! Pipelines. A step's script is echoed before it runs and is no output; `Process completed with exit code` reports a
 //! failure stated above it.
 
-use super::dotnet;
 use crate::counted::counted;
-use crate::diag::{Level, colon, missing_name, paren};
+use crate::diag::{colon, paren};
 use crate::digest::{Kind, Location, Verdict};
-use crate::line::{Line, between, cut, leading_number, place_at_start};
+use crate::line::{Line, between, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -45,8 +44,6 @@ struct Ci {
     last: u64,
     /// The failure whose text may go on.
     told: Option<Told>,
-    /// The file of the linter's rows being annotated.
-    file: Option<String>,
     /// The sections around the open one of `GitLab`.
     outer: Vec<Option<usize>>,
 }
@@ -65,14 +62,10 @@ struct Told {
     key: String,
     last: u64,
     room: usize,
-    /// Whether it is the source that a linter's remark is on, which is no text.
-    source: bool,
 }
 
 /// How many lines of an error's text are kept.
 const TEXT: usize = 10;
-/// And of the source under a linter's remark: the row and the caret.
-const SOURCE: usize = 2;
 
 impl Reader for Ci {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -164,8 +157,6 @@ impl Reader for Ci {
 impl Ci {
     fn mark(&mut self, mark: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         match mark {
-            // MSBuild prints its diagnostics twice, and its reader knows them again.
-            "error" | "warning" if dotnet::states(rest) => Step::Give(dotnet::FORMAT.name),
             "group" => {
                 if let Some(name) = rest.strip_prefix("Run ") {
                     self.enter(name, line, report);
@@ -191,7 +182,6 @@ impl Ci {
                 Step::Take
             }
             "error" => self.error(rest, line, report),
-            "warning" if self.annotated(rest, line, report) => Step::Take,
             "warning" => {
                 report.warn(
                     "annotation",
@@ -251,25 +241,6 @@ impl Ci {
             section.lines.reach(line.number);
         }
         report.failed(line);
-        if self.annotated(rest, line, report) {
-            return Step::Take;
-        }
-        if let Some(finding) = matched(rest, line) {
-            report.fail(finding);
-            return Step::Take;
-        }
-        if let Some((location, message)) = placed(rest) {
-            let key = format!("annotation {rest}");
-            let finding = Finding::new(Kind::Lint, message, line).because(missing_name(message));
-            report.fail(finding.at(location).known_as(key.as_str()));
-            self.told = Some(Told {
-                key,
-                last: line.number,
-                room: SOURCE,
-                source: true,
-            });
-            return Step::Lean;
-        }
         let stated = report.failures.iter().any(|failure| {
             report.section.is_some() && report.nesting.covers(report.section, failure.section)
         });
@@ -301,7 +272,6 @@ impl Ci {
             key,
             last: line.number,
             room: TEXT,
-            source: false,
         });
         Step::Lean
     }
@@ -309,18 +279,13 @@ impl Ci {
     /// Whether the line is more of the text of an error: marked as one itself, or not marked at all.
     fn goes_on(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
         const ENDS: &[&str] = &["##[", "Post job cleanup", "Cleaning up ", "[command]", "section_"];
-        let Some(told) = self.told.as_mut().filter(|told| {
-            told.last + 1 == line.number
-                && !(told.source && (told.room == 0 || line.text.ends_with(" issues:")))
-        }) else {
+        let Some(told) = self.told.as_mut().filter(|told| told.last + 1 == line.number) else {
             return false;
         };
-        let marked = line
-            .text
-            .strip_prefix("##[error]")
-            .filter(|text| !told.source && is_words(text));
-        let plain =
-            Some(line.text).filter(|text| !text.is_empty() && !ENDS.iter().any(|end| text.starts_with(end)));
+        let marked = line.text.strip_prefix("##[error]").filter(|text| is_words(text));
+        let plain = Some(line.text).filter(|text| {
+            !text.is_empty() && is_words(text) && !ENDS.iter().any(|end| text.starts_with(end))
+        });
         let Some((text, failure)) = marked.or(plain).zip(report.known(&told.key)) else {
             self.told = None;
             return false;
@@ -334,26 +299,14 @@ impl Ci {
         }
         true
     }
+}
 
-    /// A row of eslint's that a problem matcher has marked; the file's name stands above the first of them.
-    fn annotated(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> bool {
-        let text = Line { text: rest, ..*line };
-        let Some(row) = super::eslint::row(&text) else {
-            return false;
-        };
-        if let Some(above) = report.recent.before(line.number).pop()
-            && !above.text.starts_with("##[")
-        {
-            self.file = Some(above.text.trim().to_owned());
-        }
-        let path = self.file.as_deref().unwrap_or_default();
-        if row.error {
-            report.fail(row.finding(path, &text));
-        } else {
-            report.warn(row.rule(), Some(row.location(path)), &text);
-        }
-        true
-    }
+/// The words of an action: not the runner's own, and no compiler's diagnostic.
+fn is_words(text: &str) -> bool {
+    !text.starts_with("Process completed with exit code ")
+        && !text.starts_with("The operation was canceled")
+        && paren(text).is_none()
+        && colon(text).is_none()
 }
 
 /// Why `GitLab` says that a job failed, when it is not the code that its script ended with.
@@ -385,40 +338,6 @@ fn exit_code(text: &str) -> Option<&str> {
         .strip_prefix("Process completed with exit code ")
         .or_else(azure)?;
     Some(code.trim_end_matches(['.', '\'']))
-}
-
-/// The words of an action: not the runner's own, and no compiler's diagnostic.
-fn is_words(text: &str) -> bool {
-    !text.starts_with("Process completed with exit code ")
-        && !text.starts_with("The operation was canceled")
-        && paren(text).is_none()
-        && colon(text).is_none()
-        && placed(text).is_none()
-}
-
-/// A linter's remark, `store/gauge.go:27:2: field failed is unused (unused)`, of which a problem matcher has made an
-/// annotation.
-fn placed(text: &str) -> Option<(Location, &str)> {
-    let (location, rest) = place_at_start(text)?;
-    let message = rest.strip_prefix(": ")?;
-    (location.column.is_some() && location.path.contains('.')).then_some((location, message))
-}
-
-/// A compiler's diagnostic that a problem matcher has made an annotation of.
-fn matched(text: &str, line: &Line<'_>) -> Option<Finding> {
-    let found = paren(text)
-        .or_else(|| colon(text))
-        .filter(|found| found.level == Level::Error)?;
-    let title = match found.code {
-        Some(code) => format!("{code}: {}", found.message),
-        None => found.message.to_owned(),
-    };
-    let cause = missing_name(found.message);
-    Some(
-        Finding::new(Kind::Compile, &title, line)
-            .at(found.location)
-            .because(cause),
-    )
 }
 
 /// `::error file=a.js,line=1::message`, as a workflow prints it.

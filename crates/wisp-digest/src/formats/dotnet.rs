@@ -91,11 +91,6 @@ enum Runner {
     Platform,
 }
 
-/// Whether a line of a CI runner, without its mark, is one of `MSBuild`'s.
-pub(super) fn states(text: &str) -> bool {
-    build::parse(text).is_some()
-}
-
 impl Reader for Dotnet {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if self.goes_on(line, report) {

@@ -26,7 +26,7 @@ const CONSEQUENCES: &[&str] = &["MSB3073", "MSB3075", "MSB3077", "MSB4181", "MSB
 /// Extensions of files whose diagnostics are another's, tsc's.
 const OTHERS: &[&str] = &["ts", "tsx", "js", "jsx", "mts", "cts", "vue"];
 
-/// A diagnostic of this text, which may have Visual Studio's `1>` or a runner's mark before it.
+/// A diagnostic of this text, which may have Visual Studio's `1>` before it.
 pub(super) fn parse(text: &str) -> Option<Diagnostic<'_>> {
     let text = bare(text);
     let (location, level, code, message) = placed(text).or_else(|| of_tool(text))?;
@@ -42,10 +42,8 @@ pub(super) fn parse(text: &str) -> Option<Diagnostic<'_>> {
     })
 }
 
-/// The text without a mark before it.
+/// The text without the number of its project before it.
 fn bare(text: &str) -> &str {
-    let text = text.strip_prefix("##[error]").unwrap_or(text);
-    let text = text.strip_prefix("##[warning]").unwrap_or(text);
     leading_number(text)
         .and_then(|(_, rest)| rest.strip_prefix('>'))
         .unwrap_or(text)
