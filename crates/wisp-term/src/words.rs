@@ -128,7 +128,8 @@ pub fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// A line of wisp's own words broken at words where it is wider than a row. The rows after the first stand under the
-/// text of the last column that begins in the row's left half, else a little to the right of where the line begins.
+/// text of the last column that begins in the row's left half, else a little to the right of where the line begins. A
+/// line with a word wider than a row, such as a path, is left to the terminal, from which it is copied in one piece.
 ///
 /// ```
 /// use wisp_term::words::listed;
@@ -140,9 +141,32 @@ pub fn listed(line: &str, width: usize) -> String {
     if cells(line) <= width {
         return line.to_owned();
     }
+    let longest = longest(line);
+    if longest >= width {
+        return line.to_owned();
+    }
+    let hang = [column(line, width / 2), 2]
+        .into_iter()
+        .find(|hang| hang + longest < width)
+        .unwrap_or(0);
     let mut wrap = WordWrap::new(width);
-    wrap.hang(column(line, width / 2));
+    wrap.hang(hang);
     wrap.push(line) + &wrap.end_line()
+}
+
+/// Cells of the widest word; ideographs are words of their own.
+fn longest(line: &str) -> usize {
+    let (mut word, mut longest) = (0, 0);
+    for character in line.graphemes(true) {
+        let width = cells(character);
+        word = if character == " " || width > 1 {
+            width
+        } else {
+            word + width
+        };
+        longest = longest.max(word);
+    }
+    longest
 }
 
 /// Where the last column at or before cell `most` begins: after two blanks or more behind a word.
@@ -222,6 +246,12 @@ mod tests {
             "  /save [NAME]       keep this \n    conversation under a name"
         );
         assert_eq!(listed(help, 56), help);
+        let path = "audit          /home/ada/.wisp/audit/20261130T112922-dffbb840.jsonl";
+        assert_eq!(listed(path, 40), path);
+        assert_eq!(
+            listed("audit          /home/ada/.wisp/audit (private)", 30),
+            "audit          \n  /home/ada/.wisp/audit \n  (private)"
+        );
         assert_eq!(listed("漢字  漢字漢字漢字", 14), "漢字  漢字漢\n      字漢字");
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use crossterm::event::{self, Event as Input, KeyCode, KeyEventKind};
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
-use wisp_term::{Printer, Role, diff, visible, width};
+use wisp_term::{Printer, Role, diff, visible, width, words};
 
 use super::ahead::{Ahead, Raw, leaves};
 
@@ -41,19 +41,25 @@ fn show(approval: &Approval, err: &mut Printer) {
         &format!("{}: {}", approval.level, visible(&approval.command)),
     );
     if approval.line != approval.command {
-        let _ = err.painted_line(Role::Quiet, &format!("  part of: {}", visible(&approval.line)));
+        let _ = err.words(
+            Some(Role::Quiet),
+            &format!("  part of: {}", visible(&approval.line)),
+        );
     }
-    let _ = err.painted_line(Role::Quiet, &format!("  in {}", visible(&approval.directory)));
+    let _ = err.words(
+        Some(Role::Quiet),
+        &format!("  in {}", visible(&approval.directory)),
+    );
     for reason in &approval.reasons {
         let line = width::truncate(&visible(reason), 110).into_owned();
-        let _ = err.painted_line(Role::Quiet, &format!("  {line}"));
+        let _ = err.words(Some(Role::Quiet), &format!("  {line}"));
     }
     if let Some(diff) = &approval.diff {
         show_diff(diff, err);
     }
     if approval.pattern != approval.command {
-        let _ = err.painted_line(
-            Role::Quiet,
+        let _ = err.words(
+            Some(Role::Quiet),
             &format!("  remembered as: {}", visible(&approval.pattern)),
         );
     }
@@ -62,7 +68,8 @@ fn show(approval: &Approval, err: &mut Printer) {
         .filter(|(_, d, _)| approval.decisions.contains(d))
         .map(|(_, _, words)| *words);
     let keys: Vec<&str> = offered.collect();
-    let _ = err.painted(role, &format!("{} ", keys.join(" ")));
+    let keys = words::listed(&keys.join(" "), err.width());
+    let _ = err.painted(role, &format!("{keys} "));
     let _ = err.flush();
 }
 

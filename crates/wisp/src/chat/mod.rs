@@ -192,6 +192,7 @@ impl Chat {
 
     fn approve(&mut self, approval: &Approval) {
         self.renderer.settle();
+        self.renderer.measure();
         let decision = if self.interactive {
             approve::ask(approval, &mut self.ahead, &mut self.renderer.err)
         } else {
@@ -277,10 +278,7 @@ impl Chat {
         self.renderer.settle();
         match (&view.output, view.kind) {
             (Some(output), ViewKind::Output) => {
-                let _ = self
-                    .renderer
-                    .err
-                    .painted_line(Role::HeldBack, &safe::safe(&output.about));
+                self.renderer.words(Role::HeldBack, &safe::safe(&output.about));
                 let _ = self.renderer.err.flush();
                 let shown = Shown {
                     path: output.path.clone(),

@@ -240,9 +240,14 @@ impl Renderer {
         let _ = self.err.flush();
     }
 
+    /// Takes the window's width as it is now.
+    pub fn measure(&mut self) {
+        self.err.set_width(columns(&self.err));
+    }
+
     /// A line of wisp's own, broken at words where the window is narrower.
     pub fn words(&mut self, role: Role, line: &str) {
-        self.err.set_width(columns(&self.err));
+        self.measure();
         let _ = self.err.words(Some(role), line);
     }
 
