@@ -301,7 +301,7 @@ impl Work {
 
     /// Shows the line to its stream.
     fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: &mut Cues<'_>) -> bool {
-        if line.text.starts_with("##[") {
+        if line.text.starts_with("##[") || line.text.starts_with("[Pipeline] ") {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
         match (parts.label, parts.program) {

@@ -4,6 +4,8 @@
 //! Pipelines. A step's script is echoed before it runs and is no output; `Process completed with exit code` reports a
 //! failure stated above it.
 
+mod others;
+
 use crate::counted::counted;
 use crate::diag::{colon, paren};
 use crate::digest::{Kind, Location, Verdict};
@@ -14,7 +16,7 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "ci",
-    tools: "GitHub Actions, GitLab CI, Azure Pipelines logs",
+    tools: "GitHub Actions, GitLab CI, Azure Pipelines, Jenkins, Travis, CircleCI, Buildkite logs",
     recognises: "steps as sections and how each ended, annotations; echoed scripts are not output",
     version: "Actions runner 2.320, GitLab Runner 17, Azure Pipelines (published logs)",
     triggers: &[
@@ -30,6 +32,17 @@ pub(crate) const FORMAT: Format = Format {
         "Cleaning up project directory",
         "Error: Process completed with exit code ",
         "The process '/",
+        "[Pipeline] ",
+        "ERROR: script returned exit code ",
+        "Finished: ",
+        "skipped due to earlier failure(s)",
+        "WorkflowScript: ",
+        "control.MultipleCompilationErrorsException",
+        "\" exited with ",
+        "Your build exited with ",
+        "Exited with code ",
+        "Error: The command exited with status ",
+        "user command error: exit status ",
     ],
     reader: || Box::<Ci>::default(),
 };
@@ -118,7 +131,7 @@ impl Reader for Ci {
         if text.starts_with("[command]") {
             Step::Take
         } else {
-            Step::Pass
+            others::read(line, report).unwrap_or(Step::Pass)
         }
     }
 
