@@ -196,7 +196,7 @@ impl Mix {
             report.fail(Finding::new(Kind::Exception, &format!("** ({rest}"), line));
             return Step::Take;
         }
-        if text.starts_with("==> ") {
+        if text.strip_prefix("==> ").is_some_and(|app| !app.contains(' ')) {
             return Step::Take;
         }
         if text.starts_with("could not compile dependency ") {

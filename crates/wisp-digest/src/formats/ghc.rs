@@ -1,8 +1,11 @@
 //! GHC, cabal and stack.
 //!
-//! Written from real runs of GHC 9.0 and 9.6; cabal 3.8 to 3.11 and stack seen in runs that their users posted. The message
+//! Written from real runs of GHC 9.0 and 9.6; cabal 3.8 to 3.11, stack and tasty seen in runs that their users posted. The message
 //! stands indented under the place; where stack builds several packages, each line has its package before it.
 
+mod tasty;
+
+use self::tasty::Tasty;
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
 use crate::line::{Line, has_extension};
@@ -12,8 +15,8 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "ghc",
-    tools: "ghc, cabal, stack",
-    recognises: "errors with their indented message, warnings by flag, failed suites, versions that do not agree",
+    tools: "ghc, cabal, stack, tasty",
+    recognises: "errors with their indented message, warnings by flag, failed suites, tasty's failed tests, versions that do not agree",
     version: "GHC 9.6, cabal 3.8 to 3.11 and stack (runs posted by their users)",
     triggers: &[
         ".hs:",
@@ -22,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         "Error: [Cabal",
         "Test suite ",
         "test suites (",
+        "> test (suite: ",
         "Failed to build",
         "Error: [S-",
         "failed in phase `",
@@ -29,6 +33,9 @@ pub(crate) const FORMAT: Format = Format {
         "Tests failed for ",
         " [✔]",
         " [✘]",
+        " FAIL",
+        " tests failed (",
+        " tests passed (",
     ],
     reader: || Box::<Ghc>::default(),
 };
@@ -38,6 +45,7 @@ struct Ghc {
     open: Option<(Finding, bool)>,
     warned: bool,
     block: Option<Block>,
+    tasty: Tasty,
 }
 
 /// What stack and cabal say of a failure on more than one line.
@@ -66,6 +74,9 @@ impl Reader for Ghc {
                 return Step::Hold;
             }
             self.close_block(report);
+        }
+        if let Some(step) = self.tasty.line(line, report) {
+            return step;
         }
         if let Some(found) =
             colon(line.text).filter(|each| has_extension(&each.location.path, &["hs", "lhs"]))
@@ -107,10 +118,17 @@ impl Reader for Ghc {
             self.block = Some(block);
             return Step::Hold;
         }
+        if (line.text.starts_with("Test suite ") && line.text.ends_with(": RUNNING..."))
+            || line.text.starts_with("test (suite: ")
+        {
+            self.tasty.begin();
+            return Step::Hold;
+        }
         words(line, report)
     }
 
     fn finish(&mut self, report: &mut Report) {
+        self.tasty.close(report);
         self.close(report);
         self.close_block(report);
     }

@@ -3,6 +3,9 @@
 //! Written from documentation and published logs of kubectl 1.32 and helm 3.16, and seen in runs of kubectl, helm 3 and
 //! helm 4 that their users posted. A pod's state in a table or a description is a warning: listing it is no failure.
 
+mod lint;
+
+use self::lint::Lint;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, between, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -12,7 +15,7 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "kubernetes",
     tools: "kubectl, helm",
-    recognises: "objects that the cluster refused with their file, rollouts that did not end, charts that do not render, pods in a bad state as warnings",
+    recognises: "objects that the cluster refused with their file, rollouts that did not end, charts that do not render or that lint complains of, pods in a bad state as warnings",
     version: "kubectl 1.32, helm 3 and 4 (runs posted by their users)",
     triggers: &[
         "Error from server",
@@ -29,6 +32,7 @@ pub(crate) const FORMAT: Format = Format {
         " failed\" name=",
         "Reason:       Error",
         "chart(s) linted",
+        "==> Linting ",
         "BackOff",
         "ErrImagePull",
         "OOMKilled",
@@ -70,11 +74,22 @@ const STATES: &[&str] = &[
 struct Kubernetes {
     /// What was refused for several reasons, one a line.
     open: Option<Finding>,
+    lint: Option<Lint>,
 }
 
 impl Reader for Kubernetes {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
+        if let Some(lint) = &mut self.lint {
+            if lint.line(line, report) {
+                return Step::Hold;
+            }
+            self.close(report);
+        }
+        if let Some(lint) = Lint::begin(text) {
+            self.lint = Some(lint);
+            return Step::Hold;
+        }
         if let Some(open) = &mut self.open {
             if goes_on(line) {
                 open.add(line);
@@ -111,6 +126,9 @@ impl Reader for Kubernetes {
 
 impl Kubernetes {
     fn close(&mut self, report: &mut Report) {
+        if let Some(mut lint) = self.lint.take() {
+            lint.close(report);
+        }
         if let Some(finding) = self.open.take() {
             report.fail(finding);
         }
@@ -210,7 +228,7 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
             report.succeeded(line);
         } else {
             report.failed(line);
-            report.cascade(line);
+            report.announce(line);
         }
         return Step::Take;
     }
