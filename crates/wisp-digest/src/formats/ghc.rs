@@ -6,7 +6,7 @@
 mod tasty;
 
 use self::tasty::Tasty;
-use crate::diag::{Level, check_at_end, colon, missing_name};
+use crate::diag::{Diagnostic, Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
 use crate::line::{Line, has_extension};
 use crate::reader::{Format, Reader, Step};
@@ -81,23 +81,7 @@ impl Reader for Ghc {
         if let Some(found) =
             colon(line.text).filter(|each| has_extension(&each.location.path, &["hs", "lhs"]))
         {
-            self.close(report);
-            self.warned = found.level == Level::Warning;
-            match found.level {
-                Level::Error => {
-                    let empty = found.message.is_empty() || found.message.starts_with('[');
-                    self.open = Some((
-                        Finding::new(Kind::Compile, found.message, line).at(found.location),
-                        empty,
-                    ));
-                }
-                Level::Warning => report.warn(
-                    check_at_end(found.message).unwrap_or("ghc"),
-                    Some(found.location),
-                    line,
-                ),
-                Level::Note => {}
-            }
+            self.diagnostic(found, line, report);
             return Step::Hold;
         }
         let block = line.indent() > 0 || is_source(line.text);
@@ -241,6 +225,26 @@ fn is_source(text: &str) -> bool {
 }
 
 impl Ghc {
+    fn diagnostic(&mut self, found: Diagnostic<'_>, line: &Line<'_>, report: &mut Report) {
+        self.close(report);
+        self.warned = found.level == Level::Warning;
+        match found.level {
+            Level::Error => {
+                let empty = found.message.is_empty() || found.message.starts_with('[');
+                self.open = Some((
+                    Finding::new(Kind::Compile, found.message, line).at(found.location),
+                    empty,
+                ));
+            }
+            Level::Warning => report.warn(
+                check_at_end(found.message).unwrap_or("ghc"),
+                Some(found.location),
+                line,
+            ),
+            Level::Note => {}
+        }
+    }
+
     fn close_block(&mut self, report: &mut Report) {
         match self.block.take() {
             Some(Block::Plan { number, text, cause }) => {
