@@ -51,6 +51,21 @@ fn the_doctor_finds_everything_good_and_says_what_to_do_when_not() {
     let lost = lost.run(&["doctor"], "");
     assert_eq!(lost.code, Some(1));
     assert!(lost.text().contains("ollama serve"), "{}", lost.text());
+    let mut apart = Wisp::with(&server);
+    apart.set("WISP_HOME", "/dev/null/home");
+    let said = apart.run(&["doctor"], "").text();
+    assert!(
+        said.contains("NOT OK home           /dev/null/home is not there and cannot be made in /dev/null\n")
+            && !said.contains("away to start from the defaults"),
+        "{said}"
+    );
+    let unset = Wisp::with(&server);
+    unset.configure(&json!({}));
+    let said = unset.run(&["doctor"], "").text();
+    assert!(
+        said.contains("→ wisp config set model NAME, or start wisp, which asks"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -73,6 +73,9 @@ impl ConfigError {
             Self::Unreadable { path, source } if source.kind() == std::io::ErrorKind::PermissionDenied => {
                 format!("check who owns {} and its permissions", path.display())
             }
+            Self::Unreadable { source, .. } if source.kind() == std::io::ErrorKind::NotADirectory => {
+                "set WISP_HOME to a directory".to_owned()
+            }
             Self::Unreadable { path, .. } => {
                 format!("move {} away to start from the defaults", path.display())
             }

@@ -14,6 +14,7 @@
 //! assert_eq!(units::format_bytes(16_777_216), "16 MiB");
 //! ```
 
+pub mod causes;
 pub mod clipboard;
 pub mod diff;
 mod inline;

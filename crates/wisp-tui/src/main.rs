@@ -72,7 +72,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     reason = "a binary reports its failure once, when the band is gone"
 )]
 fn failed(error: &anyhow::Error) -> ExitCode {
-    eprintln!("wisp-tui: {error:#}");
+    eprintln!("wisp-tui: {}", wisp_term::causes::words(error.as_ref()));
     let open = error.downcast_ref::<wisp_agent::OpenError>();
     if let Some(hint) = open.and_then(wisp_agent::OpenError::hint) {
         eprintln!("hint: {hint}");

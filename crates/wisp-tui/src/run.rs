@@ -111,6 +111,10 @@ impl<W: Write> Runner<W> {
         self.draw()?;
         loop {
             if let Some(ending) = self.ending {
+                if !matches!(ending, Ending::Signal(_)) {
+                    // What came with the end, such as why there is no conversation, stands above the band.
+                    self.draw()?;
+                }
                 self.screen.clear()?;
                 session::set_full(false);
                 if let Ending::Signal(_) = ending {
@@ -269,7 +273,8 @@ impl<W: Write> Runner<W> {
             self.leaving = Some(Instant::now() + PARTING);
         }
         if self.link.commands.send(command).is_err() {
-            self.ending = self.ending.or(Some(Ending::EngineGone));
+            // Why it is gone may still be on its way.
+            self.leaving.get_or_insert(Instant::now() + PARTING);
         }
     }
 

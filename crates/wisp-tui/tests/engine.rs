@@ -105,3 +105,24 @@ fn ctrl_c_stops_a_typed_command_and_wisp_stays() {
     program.write([4]);
     assert_eq!(program.end().code(), Some(0));
 }
+
+#[test]
+fn a_start_that_fails_says_why_and_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().display().to_string();
+    let env = [("WISP_HOME", path.as_str()), ("OLLAMA_HOST", "127.0.0.1:9")];
+    let mut program = Program::start(&[wisp_tui(), "--model", "nosuch"], (90, 30), &env);
+    assert_eq!(program.end().code(), Some(1));
+    let screen = program.history();
+    assert!(
+        screen.contains("cannot reach an ollama server at http://127.0.0.1:9")
+            && screen.contains("hint: start it"),
+        "{screen}"
+    );
+    assert!(!screen.contains("starting"), "the band is gone: {screen}");
+    let env = [("WISP_HOME", "/dev/null/home"), ("OLLAMA_HOST", "127.0.0.1:9")];
+    let mut program = Program::start(&[wisp_tui()], (200, 30), &env);
+    assert_eq!(program.end().code(), Some(1));
+    let screen = program.history();
+    assert_eq!(screen.matches("Not a directory").count(), 1, "{screen}");
+}

@@ -41,18 +41,6 @@ pub fn code_of(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if usage { USAGE } else { FAILED })
 }
 
-/// An error with its causes, each said once: some texts hold their cause already.
-pub fn words_of(error: &anyhow::Error) -> String {
-    let mut words = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !words.contains(&cause) {
-            words.push_str(": ");
-            words.push_str(&cause);
-        }
-    }
-    words
-}
-
 /// What the person can do about an error, where something can be done.
 pub fn hint_of(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|e| {

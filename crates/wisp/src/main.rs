@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use wisp_host::Env;
-use wisp_term::{Role, safe, words};
+use wisp_term::{Role, causes, safe, words};
 
 use args::{Cli, Sub};
 use screen::Screen;
@@ -82,7 +82,11 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
 /// Says what went wrong and what to do, on stderr.
 fn tell(error: &anyhow::Error, env: Env) -> ExitCode {
     let mut screen = Screen::new(env, "auto");
-    told(&mut screen, (Role::Error, "error:"), &exit::words_of(error));
+    told(
+        &mut screen,
+        (Role::Error, "error:"),
+        &causes::words(error.as_ref()),
+    );
     if let Some(hint) = exit::hint_of(error) {
         told(&mut screen, (Role::Quiet, "hint:"), &hint);
     }

@@ -125,15 +125,17 @@ pub async fn server(client: &Client, config: &Config, known: &Known, model: Opti
 async fn no_model(client: &Client) -> Finding {
     let listed = client.tags().await.unwrap_or_default();
     let names: Vec<String> = listed.into_iter().map(|m| m.name).collect();
-    let detail = if names.is_empty() {
-        "none is configured and none is installed".to_owned()
-    } else {
-        format!("none is configured; installed are {}", names.join(", "))
-    };
+    if names.is_empty() {
+        return Finding::bad(
+            "model",
+            "none is configured and none is installed",
+            "wisp models pull qwen3:8b, then wisp config set model qwen3:8b",
+        );
+    }
     Finding::bad(
         "model",
-        detail,
-        "wisp models pull qwen3:8b, then wisp config set model NAME",
+        format!("none is configured; installed are {}", names.join(", ")),
+        "wisp config set model NAME, or start wisp, which asks and keeps the answer",
     )
 }
 

@@ -50,8 +50,7 @@ fn home(home: &Path) -> Finding {
     const NAME: &str = "home";
     let shown = home.display();
     let Ok(meta) = fs::symlink_metadata(home) else {
-        let text = format!("{shown} is not there yet; the first conversation makes it");
-        return Finding::good(NAME, text);
+        return to_be_made(home);
     };
     if !meta.is_dir() {
         return Finding::bad(
@@ -77,6 +76,27 @@ fn home(home: &Path) -> Finding {
     match Paths::under(home).prepare() {
         Ok(()) => Finding::good(NAME, format!("{shown} is private and can be written to")),
         Err(error) => Finding::bad(NAME, error.to_string(), error.hint()),
+    }
+}
+
+/// A home that is not there yet: the folder it would be made in has to take it.
+fn to_be_made(home: &Path) -> Finding {
+    let shown = home.display();
+    let above = home.ancestors().skip(1).find(|folder| folder.exists());
+    let writable = |folder: &Path| {
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        folder.is_dir() && rustix::fs::access(folder, access).is_ok()
+    };
+    match above.filter(|folder| !writable(folder)) {
+        None => Finding::good(
+            "home",
+            format!("{shown} is not there yet; the first conversation makes it"),
+        ),
+        Some(folder) => Finding::bad(
+            "home",
+            format!("{shown} is not there and cannot be made in {}", folder.display()),
+            "set WISP_HOME to a directory of your own",
+        ),
     }
 }
 
