@@ -40,6 +40,8 @@ pub(crate) const FORMAT: Format = Format {
         "ADD failed: ",
         "Error response from daemon: ",
         "Cannot connect to the Docker daemon",
+        "error during connect: ",
+        "An image does not exist locally",
         "dependency failed to start: ",
         "✘ Container ",
     ],
@@ -282,6 +284,8 @@ fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
 const REFUSED: &[&str] = &[
     "Error response from daemon: ",
     "Cannot connect to the Docker daemon",
+    "error during connect: ",
+    "An image does not exist locally with the tag: ",
     "COPY failed: ",
     "ADD failed: ",
 ];

@@ -67,6 +67,10 @@ impl Reader for Rustc {
         }
         if let Some(header) = header(line.text) {
             self.close(report);
+            // git's list of files follows.
+            if line.text.ends_with(':') && line.text.contains(" would be overwritten by ") {
+                return Step::Give("shell");
+            }
             self.open = true;
             self.block.begin(&header, line, !report.is_full());
             return Step::Try;

@@ -1,7 +1,11 @@
 //! What shells and operating systems say when a command cannot run or dies, and what C programs say on the way.
 //!
-//! Written from real runs of bash 5.2, dash 0.5 and glibc 2.36; zsh 5.9 from documentation.
+//! Written from real runs of bash 5.2, dash 0.5 and glibc 2.36, git 2.39; what ssh and hosts of repositories say seen in runs that
+//! their users posted; zsh 5.9 from documentation.
 
+mod git;
+
+use self::git::Git;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -11,8 +15,8 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "shell",
     tools: "bash, dash, zsh, glibc's abort messages, git, apt, apk",
-    recognises: "commands not found, kills and crashes, failed assertions of C programs, uncaught C++ exceptions",
-    version: "bash 5.2, glibc 2.36",
+    recognises: "commands not found, kills and crashes, failed assertions of C programs, uncaught C++ exceptions, what git was refused",
+    version: "bash 5.2, glibc 2.36, git 2.39",
     triggers: &[
         "command not found",
         "WARNING: ",
@@ -42,6 +46,12 @@ pub(crate) const FORMAT: Format = Format {
         "Cannot allocate memory",
         "Could not resolve host",
         "unable to select packages:",
+        "ssh: connect to host ",
+        "Host key verification failed",
+        "ERROR: Repository not found.",
+        "remote: error: ",
+        " ! [re",
+        " would be overwritten by ",
     ],
     reader: || Box::<Shell>::default(),
 };
@@ -53,6 +63,7 @@ struct Shell {
     packages: Option<Finding>,
     /// Whether something has said why the program is about to abort.
     aborting: bool,
+    git: Git,
 }
 
 impl Reader for Shell {
@@ -67,6 +78,9 @@ impl Reader for Shell {
             if what.is_some() {
                 return Step::Take;
             }
+        }
+        if let Some(step) = self.git.line(line, report) {
+            return step;
         }
         if self.apk(line, report) {
             return Step::Hold;
@@ -109,6 +123,7 @@ impl Reader for Shell {
         if let Some(finding) = self.terminated.take() {
             report.fail(finding);
         }
+        self.git.close(report);
         self.close(report);
     }
 }
