@@ -56,25 +56,33 @@ fn is_plain(text: &str) -> bool {
 /// at one by one, before a search is begun that is made for long stretches.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8], from: usize, before: usize) -> Option<usize> {
-    const WORDS: usize = 5;
-    const ONES: u64 = u64::MAX / 0xFF;
-    if before > WORDS * 8 {
+    if before > NEAR {
         return memchr::memchr(b'\n', &bytes[from..]).map(|length| from + length);
     }
+    near(b'\n', bytes, from)
+}
+
+/// Bytes among which something near is looked for word by word.
+const NEAR: usize = 40;
+
+/// Where a byte stands next that is likely to be near.
+#[inline]
+pub(crate) fn near(wanted: u8, bytes: &[u8], from: usize) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xFF;
     let mut at = from;
-    for _ in 0..WORDS {
+    for _ in 0..NEAR / 8 {
         let Some(word) = bytes.get(at..).and_then(|from| from.first_chunk()) else {
             break;
         };
-        // A byte that is a line end becomes zero, and the lowest zero byte keeps its highest bit.
-        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\n'));
+        // A byte that is wanted becomes zero, and the lowest zero byte keeps its highest bit.
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(wanted));
         let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
         if zeros != 0 {
             return Some(at + zeros.trailing_zeros() as usize / 8);
         }
         at += 8;
     }
-    memchr::memchr(b'\n', &bytes[at..]).map(|length| at + length)
+    memchr::memchr(wanted, bytes.get(at..)?).map(|length| at + length)
 }
 
 /// The text without the blanks at its end.

@@ -93,6 +93,7 @@ impl Sized {
         if report.failures.is_empty() && self.exit.is_some_and(|exit| exit != 0) {
             report.heed();
         }
+        let more_failures = report.more();
         let mut failures = report.failures;
         failures.sort_by_key(|failure| (failure.kind == Kind::Unknown, failure.lines.first));
         end_sections(&mut report.sections, &failures, self.lines);
@@ -104,7 +105,7 @@ impl Sized {
             formats: report.formats,
             outcome,
             failures,
-            more_failures: report.more,
+            more_failures,
             warnings: report.warnings.close(),
             tallies: report.tallies,
             sections: report.sections,

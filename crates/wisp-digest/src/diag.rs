@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use crate::block::trimmed;
 use crate::digest::Location;
-use crate::line::{Place, any_of, paren_place_at_start, place, quoted, without_indent};
+use crate::line::{Place, paren_place_at_start, place, quoted, without_indent};
 use crate::literals::Literals;
 
 /// How serious a diagnostic is.
@@ -25,12 +26,13 @@ pub(crate) struct Diagnostic<'a> {
 }
 
 /// Severities as compilers write them, in the languages gcc and clang are most often met in.
+/// The commonest stand first.
 const LEVELS: &[(&str, Level)] = &[
-    ("fatal error:", Level::Error),
-    ("internal compiler error:", Level::Error),
     ("error:", Level::Error),
     ("warning:", Level::Warning),
     ("note:", Level::Note),
+    ("fatal error:", Level::Error),
+    ("internal compiler error:", Level::Error),
     ("remark:", Level::Note),
     ("info:", Level::Note),
     ("help:", Level::Note),
@@ -179,10 +181,14 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
 
 /// `[-Wunused-variable]` or `[unused-import]` at the end of a message: the name of the check.
 pub(crate) fn check_at_end(message: &str) -> Option<&str> {
-    let inside = message.trim_end().strip_suffix(']')?;
-    let name = &inside[memchr::memrchr(b'[', inside.as_bytes())? + 1..];
-    let good = !name.is_empty() && !any_of(&ODD_IN_CHECK, name.as_bytes());
-    good.then(|| name.strip_prefix("-W").unwrap_or(name))
+    let inside = trimmed(message).strip_suffix(']')?;
+    let odd = |byte: &u8| ODD_IN_CHECK[usize::from(*byte)];
+    let open = inside.as_bytes().iter().rposition(odd)?;
+    if inside.as_bytes()[open] != b'[' || open + 1 == inside.len() {
+        return None;
+    }
+    let name = &inside[open + 1..];
+    Some(name.strip_prefix("-W").unwrap_or(name))
 }
 
 /// Bytes that the name of a check does not have.

@@ -4,6 +4,7 @@
 //! passed over; only their newlines are counted.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::ahead::Ahead;
@@ -142,25 +143,35 @@ impl Digester {
     fn read_block(&mut self, block: &Block<'_>) {
         self.ahead.begin();
         let (mut at, mut length) = (0, 0);
+        let mut kept = 0;
         while at < block.bytes.len() {
             if self.lines >= limits::SAMPLE && self.work.may_skim() {
                 at = self.skim(block.bytes, at);
             }
             let Some(end) = block::line_end(block.bytes, at, length) else {
-                return;
+                break;
             };
             length = end - at;
+            let recent = &mut self.work.report.recent;
+            recent.add(&block.bytes[std::mem::replace(&mut kept, at)..at], self.lines);
             self.lines += 1;
-            let next = end + 1;
-            if let Some(text) = block.plain(at..end) {
-                let cues = Cues::ahead(&mut self.ahead, block.bytes, at..at + text.len());
-                self.work.read(self.lines, text, cues);
-                self.work.report.recent.add(self.lines, text.as_bytes());
-                at = self.read_on(block, next);
-            } else {
-                self.work.line(self.lines, &block.bytes[at..end]);
-                at = next;
-            }
+            at = self.read_line(block, at..end);
+        }
+        let recent = &mut self.work.report.recent;
+        recent.add(&block.bytes[kept..], self.lines);
+    }
+
+    /// Reads a line of the block, and what its reader reads on: where the next one begins.
+    fn read_line(&mut self, block: &Block<'_>, line: Range<usize>) -> usize {
+        let next = line.end + 1;
+        if let Some(text) = block.plain(line.clone()) {
+            let part = line.start..line.start + text.len();
+            self.work
+                .read(self.lines, text, Cues::ahead(&mut self.ahead, block.bytes, part));
+            self.read_on(block, next)
+        } else {
+            self.work.line(self.lines, &block.bytes[line]);
+            next
         }
     }
 
@@ -173,11 +184,8 @@ impl Digester {
         let report = &mut self.work.report;
         self.work.plain.read_on(FORMATS, &mut rest, report);
         let (end, last, shown) = rest.taken();
-        if end > at {
-            self.lines = last;
-            report.shown += shown;
-            report.recent.add_last_of(&block.bytes[at..end], last);
-        }
+        self.lines = last;
+        report.shown += shown;
         end
     }
 
@@ -187,9 +195,7 @@ impl Digester {
         let start = found.map_or(lines.len(), |at| {
             memchr::memrchr(b'\n', &lines[from..at]).map_or(from, |at| from + at + 1)
         });
-        let passed = &lines[from..start];
-        self.lines += memchr::memchr_iter(b'\n', passed).count() as u64;
-        self.work.report.recent.add_last_of(passed, self.lines);
+        self.lines += memchr::memchr_iter(b'\n', &lines[from..start]).count() as u64;
         start
     }
 
@@ -241,11 +247,10 @@ impl Work {
     /// Reads a line that came in pieces, unless it would have been passed over in one.
     fn carried(&mut self, number: u64, raw: &[u8]) {
         let skims = number > limits::SAMPLE && self.may_skim();
-        if skims && !self.triggers.any(raw) {
-            self.report.recent.add(number, raw);
-        } else {
+        if !skims || self.triggers.any(raw) {
             self.line(number, raw);
         }
+        self.report.recent.add_line(number, raw);
     }
 
     /// Cleans a line and reads it.
@@ -253,13 +258,17 @@ impl Work {
         let text = clean(raw);
         let cues = Cues::alone(self.triggers, text.as_bytes());
         self.read(number, &text, cues);
-        self.report.recent.add(number, raw);
     }
 
     /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
     fn read(&mut self, number: u64, text: &str, mut cues: Cues<'_>) {
         if self.page.quotes(text) {
             return;
+        }
+        if !self.log.is_on() && !prefix::may_have_one(text) {
+            let line = Line { number, text };
+            let explained = self.plain.line(FORMATS, &mut cues, &line, &mut self.report);
+            return self.tell_unknown(&line, explained, &mut cues, false);
         }
         let mut parts = prefix::split(text);
         let (marks, rest) = prefix::section_marks(parts.text);
@@ -286,8 +295,13 @@ impl Work {
         let line = Line { number, text };
         cues.keep_last(text.len());
         let explained = self.show(&line, &parts, &mut cues);
-        if !explained && !told && cues.has_words() && looks::like_failure(text) {
-            self.report.unknowns.add(&line, logged != Logged::No);
+        self.tell_unknown(&line, explained || told, &mut cues, logged != Logged::No);
+    }
+
+    /// Notes a line that looks like a failure and that no reader has explained.
+    fn tell_unknown(&mut self, line: &Line<'_>, explained: bool, cues: &mut Cues<'_>, logged: bool) {
+        if !explained && cues.has_words() && looks::like_failure(line.text) {
+            self.report.unknowns.add(line, logged);
         }
     }
 

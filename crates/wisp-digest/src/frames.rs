@@ -36,6 +36,8 @@ pub(crate) struct Entry {
     pub literal: u16,
     /// Where the gram begins, counted from the literal's first byte.
     pub offset: i16,
+    /// Whether all of the literal is in the frame.
+    pub whole: bool,
 }
 
 impl Entry {
@@ -59,6 +61,7 @@ impl Entry {
             mask: u64::from_le_bytes(mask),
             literal,
             offset,
+            whole: mask.iter().filter(|byte| **byte != 0).count() == bytes.len(),
         }
     }
 

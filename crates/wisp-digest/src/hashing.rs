@@ -1,6 +1,6 @@
 //! Hashes of findings: to know a copy, and causes that are one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::sync::OnceLock;
 
@@ -13,12 +13,29 @@ pub(crate) fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.finish()
 }
 
-/// The key of what is said of a place. By hand, since every diagnostic of a log is looked up by it.
+/// The key of what is said of a place. By hand, since every failure of a log is looked up by it.
 pub(crate) fn hash_placed(text: &str, place: Place<'_>) -> u64 {
     let mut hasher = Folding::new();
     hasher.write(text.as_bytes());
     hasher.write(place.path.as_bytes());
     hasher.fold(place.line.unwrap_or(u64::MAX), place.column.unwrap_or(u64::MAX));
+    hasher.finish()
+}
+
+/// The key of a cause that a format knows.
+pub(crate) fn hash_cause(format: &str, cause: &str) -> u64 {
+    let mut hasher = Folding::new();
+    hasher.write(cause.as_bytes());
+    hasher.write(format.as_bytes());
+    hasher.finish()
+}
+
+/// The key of a line that a tool wrote of a place, for the warnings of a log.
+pub(crate) fn hash_line_of(text: &str, place: Place<'_>) -> u64 {
+    let mut hasher = Folding::new();
+    hasher.fold(place.line.unwrap_or(u64::MAX), place.column.unwrap_or(u64::MAX));
+    hasher.write(place.path.as_bytes());
+    hasher.write(text.as_bytes());
     hasher.finish()
 }
 
@@ -120,6 +137,9 @@ impl Hasher for Folding {
 
 /// A map whose keys are hashes already, made by [`hash`] with a keyed function: no input can make them collide.
 pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<AsIs>>;
+
+/// A set of such hashes.
+pub(crate) type Hashes = HashSet<u64, BuildHasherDefault<AsIs>>;
 
 /// Passes a hash on as it is.
 #[derive(Debug, Default)]

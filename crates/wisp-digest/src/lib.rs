@@ -44,6 +44,7 @@ pub mod limits;
 
 mod ahead;
 mod block;
+mod buckets;
 mod check;
 mod clean;
 mod closing;
@@ -78,6 +79,7 @@ mod render;
 mod report;
 mod rest;
 mod sarif;
+mod seen;
 mod shape;
 mod stamp;
 mod stream;

@@ -10,8 +10,8 @@ pub const RELATED: usize = 8;
 pub const LISTED: usize = 12;
 /// Kinds of warning told apart; further kinds are counted under `other`.
 pub const WARNING_KINDS: usize = 64;
-/// Different diagnostics remembered in order to know a copy.
-pub const REMEMBERED: usize = 65_536;
+/// Different diagnostics remembered in order to know a copy: as many as a table of 65,536 places takes.
+pub const REMEMBERED: usize = 57_344;
 /// Tallies kept.
 pub const TALLIES: usize = 64;
 /// Sections kept, and streams of labelled lines read apart.

@@ -1,5 +1,6 @@
 //! One line as a reader sees it, and the small questions readers ask of text.
 
+use crate::block::near;
 use crate::digest::{Location, Quote, Span};
 use crate::limits;
 
@@ -86,10 +87,17 @@ pub(crate) fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a 
 
 /// The digits at the start of `text` as a number, with what follows them.
 pub(crate) fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let bytes = text.as_bytes();
     let mut number = 0_u64;
     let mut end = 0;
-    for digit in text.bytes().take_while(u8::is_ascii_digit) {
-        number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+    while let Some(digit @ b'0'..=b'9') = bytes.get(end) {
+        let value = u64::from(digit - b'0');
+        // Nineteen digits are always a number of 64 bits.
+        number = if end < 19 {
+            number * 10 + value
+        } else {
+            number.checked_mul(10)?.checked_add(value)?
+        };
         end += 1;
     }
     (end > 0).then(|| (number, &text[end..]))
@@ -124,29 +132,32 @@ pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
 
 /// The first text in quotation marks of any kind, straight, curly or backticks.
 pub(crate) fn quoted(text: &str) -> Option<&str> {
-    let open = first_mark(text)?;
-    let mark = text[open..].chars().next()?;
-    let rest = &text[open + mark.len_utf8()..];
-    let end = match mark {
-        '`' => rest.find(['`', '\'']),
-        '‘' => rest.find('’'),
-        '“' => rest.find('”'),
-        '«' => rest.find('»'),
-        same => rest.find(same),
+    let straight = memchr::memchr3(b'`', b'\'', b'"', text.as_bytes());
+    let before = &text[..straight.unwrap_or(text.len())];
+    if !before.is_ascii()
+        && let Some(open) = before.find(['‘', '“', '«'])
+    {
+        return curly(&text[open..]);
+    }
+    let open = straight?;
+    let rest = &text[open + 1..];
+    let end = match text.as_bytes()[open] {
+        b'`' => memchr::memchr2(b'`', b'\'', rest.as_bytes()),
+        same => memchr::memchr(same, rest.as_bytes()),
     }?;
     Some(&rest[..end])
 }
 
-/// Where the first opening quotation mark stands.
-fn first_mark(text: &str) -> Option<usize> {
-    let straight = memchr::memchr3(b'`', b'\'', b'"', text.as_bytes());
-    let before = &text[..straight.unwrap_or(text.len())];
-    let curly = if before.is_ascii() {
-        None
-    } else {
-        before.find(['‘', '“', '«'])
+/// What stands in the curly quotation marks that the text begins with.
+fn curly(text: &str) -> Option<&str> {
+    let open = text.chars().next()?;
+    let rest = &text[open.len_utf8()..];
+    let close = match open {
+        '‘' => '’',
+        '“' => '”',
+        _ => '»',
     };
-    curly.or(straight)
+    rest.find(close).map(|end| &rest[..end])
 }
 
 /// A place in a source file, not yet copied out of the line.
@@ -191,11 +202,11 @@ pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
     let bytes = text.as_bytes();
     let from = drive_length(text);
     let plain = from > 0 || is_rooted(bytes);
-    let near = &bytes[..bytes.len().min(PATH)];
+    let head = &bytes[..bytes.len().min(PATH)];
     let mut colons = false;
     let mut at = from;
     loop {
-        at += memchr::memchr(b':', near.get(at..)?)?;
+        at = near(b':', head, at)?;
         match bytes.get(at + 1) {
             Some(b'0'..=b'9') => break,
             Some(b' ') => return None,
@@ -203,7 +214,10 @@ pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
         }
         at += 1;
     }
-    if at == 0 || (!plain && any_of(&ODD_IN_PATH, &bytes[from..at])) {
+    if !plain && any_of(&ODD_IN_PATH, &bytes[from..at]) {
+        return None;
+    }
+    if at == 0 {
         return None;
     }
     let path = &text[..at];
@@ -283,22 +297,24 @@ fn is_path(path: &str) -> bool {
 const PATH: usize = 1_024;
 
 /// Whether any of the bytes is in a table. All are looked at, which is sooner done than asking after each.
-pub(crate) fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
+fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
     bytes
         .iter()
         .fold(false, |any, byte| any | table[usize::from(*byte)])
 }
 
 /// Bytes that a relative path does not have: blanks, quotes, an opening parenthesis, an equals sign.
-static ODD_IN_PATH: [bool; 256] = {
-    let mut odd = [false; 256];
-    let mut bytes: &[u8] = b" \t\"'`(=";
+static ODD_IN_PATH: [bool; 256] = table(b" \t\"'`(=");
+
+/// Which bytes are among these.
+const fn table(mut bytes: &[u8]) -> [bool; 256] {
+    let mut among = [false; 256];
     while let [byte, rest @ ..] = bytes {
-        odd[*byte as usize] = true;
+        among[*byte as usize] = true;
         bytes = rest;
     }
-    odd
-};
+    among
+}
 
 /// Whether the path ends in one of the extensions.
 pub(crate) fn has_extension(path: &str, extensions: &[&str]) -> bool {

@@ -52,7 +52,10 @@ fn openings_side_by_side_make_work_in_proportion_and_are_kept_within_bounds() {
 #[test]
 fn no_reader_keeps_more_the_longer_a_block_has_no_end() {
     const FILLERS: [&str; 3] = ["x", "    x", "  | x: "];
-    let triggers = FORMATS.iter().flat_map(|format| format.triggers).copied();
+    let triggers = FORMATS
+        .iter()
+        .flat_map(|format| format.triggers)
+        .map(|each| each.trim_start_matches('\n'));
     let growing: Vec<&str> = OPENINGS
         .lines()
         .chain(triggers)

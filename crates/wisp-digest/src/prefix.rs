@@ -37,19 +37,35 @@ const LEVELS: &[&str] = &[
 ];
 
 /// Takes times and at most one label off the line.
-#[inline]
 pub(crate) fn split(text: &str) -> Parts<'_> {
     let parts = Parts {
         text,
         ..Parts::default()
     };
-    match text.as_bytes().first() {
-        Some(b'#' | b'@' | b'.' | b'[' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => take_off(parts),
-        _ => parts,
+    if may_have_one(text) {
+        take_off(parts)
+    } else {
+        parts
     }
 }
 
-/// Such a line may begin with a time or a label.
+/// Whether there may be anything to take off the line, or to part it at. Of most lines there is not.
+#[inline]
+pub(crate) fn may_have_one(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'a'..=b'z' | b'@' | b'.') => {
+            named(text).is_some() || text.starts_with(SECTION) || after_step(text).len() < text.len()
+        }
+        Some(b'A'..=b'Z') => stamp::at_start(text).is_some() || after_step(text).len() < text.len(),
+        Some(b'#' | b'[' | b'0'..=b'9') => true,
+        _ => false,
+    }
+}
+
+/// What GitLab's section marks begin with.
+const SECTION: &str = "section_";
+
+/// Such a line begins with a time or a label, or may.
 fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
     parts.text = after_step(without_millis(parts.text));
     if parts.text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -92,7 +108,11 @@ fn without_millis(text: &str) -> &str {
 /// What follows the job and the step that `gh run view --log` puts before each line: `build (linux)\tRun make\t` and
 /// the runner's time.
 fn after_step(text: &str) -> &str {
+    const SHORTEST: usize = "j\ts\t2026-03-02T10:14:07.0138781Z".len();
     let bytes = text.as_bytes();
+    if bytes.len() < SHORTEST {
+        return text;
+    }
     let Some(job) = memchr::memchr(b'\t', &bytes[..bytes.len().min(96)]) else {
         return text;
     };
@@ -144,7 +164,7 @@ pub(crate) fn unmatched(text: &str) -> &str {
 
 /// `GitLab`'s section marks at the start of a cleaned line, and what follows them: a line of its own.
 pub(crate) fn section_marks(text: &str) -> (&str, &str) {
-    if !text.starts_with("section_") {
+    if !text.starts_with(SECTION) {
         return ("", text);
     }
     let mut end = 0;
@@ -256,8 +276,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
     if let Some(end) = space {
         let first = &head[..end];
         if let [.., before, b':'] = first {
-            // `src/a.c:3:4:` is a place, not a label.
-            return if before.is_ascii_digit() {
+            // `src/a.c:3:4:` is a place, `error[E1]:` a severity, and neither is a label.
+            return if before.is_ascii_digit() || *before == b']' || *before == b')' {
                 None
             } else {
                 task(text, end)

@@ -4,6 +4,7 @@
 //! (its *triggers*), and how to make a [`Reader`]. A line reaches a reader when one of the format's triggers
 //! stands in it, or while the reader holds the stream. Everything else is passed over at memory speed.
 
+use crate::block::near;
 use crate::line::Line;
 use crate::report::Report;
 use crate::rest::Rest;
@@ -45,15 +46,36 @@ pub(crate) trait Watched {}
 #[cfg(not(test))]
 impl<T> Watched for T {}
 
+/// The bytes that come after a line, with its end; none where they are not at hand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Next<'a>(pub &'a [u8]);
+
+impl<'a> Next<'a> {
+    /// The lines that come next.
+    pub(crate) fn lines(self) -> &'a [u8] {
+        let end = near(b'\n', self.0, 0);
+        end.and_then(|end| self.0.get(end + 1..)).unwrap_or_default()
+    }
+}
+
 /// Reads one stream of lines in one format.
 pub(crate) trait Reader: Watched {
     /// Is shown a line and says what it did with it.
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step;
 
+    /// Leans on the stream, or is the format of a sure beginning, and is shown the line before it is looked at for what
+    /// other readers know: reads it if it is its own whatever else stands in it. The lines that come next may tell; they
+    /// are not at hand always.
+    fn own(&mut self, line: &Line<'_>, next: Next<'_>, report: &mut Report) -> Option<Step> {
+        let _ = (line, next, report);
+        None
+    }
+
     /// Holds the stream, and may read on through the lines that come next, as if each had been shown to it and held
-    /// the stream.
-    fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) {
+    /// the stream. Whether it still does; if not, the line that ended it was blank and is taken.
+    fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
         let _ = (rest, report);
+        true
     }
 
     /// The stream has ended: what was held back is reported now.
@@ -73,7 +95,9 @@ pub struct Format {
     pub recognises: &'static str,
     /// Whose output the reader was written from.
     pub version: &'static str,
-    /// Literals one of which stands in every line the reader must be shown unasked.
+    /// Literals one of which stands in every line the reader must be shown unasked; one after `\n` counts only where
+    /// it is the first of the line, blanks and prefixes left out. After `\n\n` it is a sure
+    /// beginning: the reader may say that the line is its own before any other is asked. The first eight bytes count.
     pub(crate) triggers: &'static [&'static str],
     /// Makes a reader for one stream.
     pub(crate) reader: fn() -> Box<dyn Reader>,

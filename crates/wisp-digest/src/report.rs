@@ -1,15 +1,18 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
+mod counting;
+
 use std::collections::HashSet;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
 pub(crate) use crate::finding::Finding;
-use crate::hashing::{ByHash, hash, hash_line, hash_placed};
+use crate::hashing::{ByHash, hash, hash_cause, hash_line, hash_line_of};
 use crate::limits;
 use crate::line::{Line, Place, cut};
 use crate::nesting::Nesting;
 use crate::recent::Recent;
+use crate::seen::{Met, Seen, Waiting};
 use crate::unknown::Unknowns;
 use crate::warnings::WarningBook;
 
@@ -41,7 +44,7 @@ pub(crate) struct Report {
     /// The lines just before the current one, for a failure without a cause.
     pub recent: Recent,
     pub failures: Vec<Failure>,
-    pub more: u64,
+    more: u64,
     pub warnings: WarningBook,
     /// The warnings that may have failed the run, with their kinds.
     advice: Vec<(String, Failure)>,
@@ -62,8 +65,9 @@ pub(crate) struct Report {
     pub logged: Option<Span>,
     /// The failures that stand in such lines.
     logged_failures: HashSet<usize>,
-    /// What is known already, with its place among the failures when it has one; small, since there are many.
-    seen: ByHash<Option<u16>>,
+    seen: Seen,
+    /// Findings to be counted.
+    waiting: Vec<Waiting>,
     causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
     secondary: HashSet<usize>,
@@ -72,15 +76,15 @@ pub(crate) struct Report {
 impl Report {
     /// Reports a failure. A copy of an earlier one is counted there; one of the same cause goes under it.
     pub(crate) fn fail(&mut self, finding: Finding) {
+        self.settle();
         let key = finding.copy_key();
-        if let Some(earlier) = key.and_then(|key| self.seen.get(&key).copied()) {
+        if let Some(earlier) = key.and_then(|key| self.seen.get(key)) {
             self.again(earlier, finding);
             return;
         }
         let place = self.place(finding);
-        if let Some(key) = key.filter(|_| self.seen.len() < limits::REMEMBERED) {
-            self.seen
-                .insert(key, place.and_then(|index| u16::try_from(index).ok()));
+        if let Some(key) = key {
+            self.seen.remember(key, place);
         }
     }
 
@@ -91,35 +95,11 @@ impl Report {
 
     /// Whether a failure of this cause is among those told.
     pub(crate) fn knows(&self, cause: &str) -> bool {
-        self.causes.contains_key(&hash(&(self.format, cause)))
-    }
-
-    /// A diagnostic when the list is full: counted unless it is a copy.
-    pub(crate) fn count_only(&mut self, title: &str, place: Place<'_>, line: u64) {
-        let key = hash_placed(title, place);
-        if let Some(earlier) = self.seen.get(&key).copied() {
-            return self.copy(earlier, line);
-        }
-        self.more += 1;
-        self.remember(key, None);
-    }
-
-    /// Remembers what was found, to know a copy. When it is many they will be more: the table grows once, not by
-    /// doublings that each move all of it.
-    fn remember(&mut self, key: u64, place: Option<usize>) {
-        const MANY: usize = 1_024;
-        let known = self.seen.len();
-        if known == MANY {
-            self.seen.reserve(limits::REMEMBERED - known);
-        }
-        if known < limits::REMEMBERED {
-            self.seen
-                .insert(key, place.and_then(|index| u16::try_from(index).ok()));
-        }
+        self.causes.contains_key(&hash_cause(self.format, cause))
     }
 
     fn place(&mut self, finding: Finding) -> Option<usize> {
-        let cause = finding.cause.as_ref().map(|cause| hash(&(self.format, cause)));
+        let cause = finding.cause.as_ref().map(|cause| hash_cause(self.format, cause));
         if let Some(index) = cause.and_then(|cause| self.causes.get(&cause).copied()) {
             self.join(index, finding);
             return Some(index);
@@ -195,11 +175,11 @@ impl Report {
     }
 
     /// A print of a failure known already. Streams end late: the print that stands first is the root.
-    fn again(&mut self, earlier: Option<u16>, finding: Finding) {
+    fn again(&mut self, earlier: Met, finding: Finding) {
         let section = self.section;
         let line = finding.lines.first;
         let before = |failure: &&mut Failure| line < failure.lines.first;
-        let Some((index, failure)) = earlier.map(usize::from).and_then(|index| {
+        let Some((index, failure)) = earlier.place().and_then(|index| {
             let failure = self.failures.get_mut(index);
             Some((index, failure.filter(before)?))
         }) else {
@@ -213,8 +193,8 @@ impl Report {
         self.adopt(index);
     }
 
-    fn copy(&mut self, earlier: Option<u16>, line: u64) {
-        if let Some(failure) = earlier.and_then(|index| self.failures.get_mut(usize::from(index))) {
+    fn copy(&mut self, earlier: Met, line: u64) {
+        if let Some(failure) = earlier.place().and_then(|index| self.failures.get_mut(index)) {
             failure.copies += 1;
             list(&mut failure.copy_lines, line);
         }
@@ -222,7 +202,8 @@ impl Report {
 
     /// A line that repeats a failure reported under this key. False when there is none.
     pub(crate) fn repeat(&mut self, copy: &str, line: u64) -> bool {
-        let earlier = self.seen.get(&hash(copy)).copied();
+        self.settle();
+        let earlier = self.seen.get(hash(copy));
         if let Some(earlier) = earlier {
             self.copy(earlier, line);
         }
@@ -231,8 +212,9 @@ impl Report {
 
     /// The failure reported under this key, to add to it.
     pub(crate) fn known(&mut self, copy: &str) -> Option<&mut Failure> {
-        let index = self.seen.get(&hash(copy)).copied()??;
-        self.failures.get_mut(usize::from(index))
+        self.settle();
+        let index = self.seen.get(hash(copy))?.place()?;
+        self.failures.get_mut(index)
     }
 
     /// A line that only reports that something failed before it. It goes under the newest failure of its
@@ -311,8 +293,10 @@ impl Report {
 
     /// A warning that fails the run when nothing else in it does: some linters end with an error for any remark.
     pub(crate) fn advise(&mut self, kind: &str, finding: Finding, line: &Line<'_>) {
+        self.settle();
         let known = self.warnings.total();
         self.warn_at(kind, finding.location.as_ref().map(Place::of), line);
+        self.settle();
         if self.warnings.total() > known && self.advice.len() < limits::FAILURES {
             self.advice.push((kind.to_owned(), self.failure(finding)));
         }
@@ -320,6 +304,7 @@ impl Report {
 
     /// The run failed and nothing but advice says why.
     pub(crate) fn heed(&mut self) {
+        self.settle();
         let mut forgotten = 0;
         for (kind, failure) in std::mem::take(&mut self.advice) {
             forgotten += self.warnings.forget(&kind);
@@ -333,14 +318,21 @@ impl Report {
         // Where the line says the place itself, no other place has the same line.
         let copy = match place {
             Some(place) if line.text.starts_with(place.path) => hash_line(line.text, None),
-            Some(place) => hash(&(place, line.text)),
+            Some(place) => hash_line_of(line.text, place),
             None => hash_line(line.text, Some(line.number)),
         };
-        if self.seen.contains_key(&copy) {
-            return;
+        if let Some(kind) = self.warnings.known(kind) {
+            return self.count(Waiting {
+                key: copy,
+                line: line.number,
+                kind: Some(kind),
+            });
         }
-        self.remember(copy, None);
-        self.warnings.add(kind, place, line);
+        self.settle();
+        if self.seen.get(copy).is_none() {
+            self.seen.remember(copy, None);
+            self.warnings.add(kind, place, line);
+        }
     }
 
     /// Adds numbers to the tally of this name.

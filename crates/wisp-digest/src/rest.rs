@@ -61,8 +61,21 @@ impl<'a> Rest<'a> {
             b' ' | b'|' | b'=' => digits == 0,
             _ => false,
         };
-        let end = line_end(bytes, self.at, 0).filter(|_| margin)?;
+        if !margin {
+            return None;
+        }
+        let end = line_end(bytes, self.at, 0)?;
         (end - self.at <= limits::LINE).then_some(end)
+    }
+
+    /// Takes the next line when nothing is on it.
+    pub(crate) fn pass_blank(&mut self) -> bool {
+        let blank = self.text.as_bytes().get(self.at) == Some(&b'\n');
+        if blank {
+            self.number += 1;
+            self.at += 1;
+        }
+        blank
     }
 
     /// Where the next line begins, the number of the last one taken, and the bytes of all that were.

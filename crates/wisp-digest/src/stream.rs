@@ -6,7 +6,7 @@ use crate::ahead::Ahead;
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::looks;
-use crate::reader::{Format, Reader, Step};
+use crate::reader::{Format, Next, Reader, Step};
 use crate::report::Report;
 use crate::rest::Rest;
 
@@ -70,6 +70,23 @@ impl<'a> Cues<'a> {
         *self.found.insert(found)
     }
 
+    /// What comes after the line, as far as it is at hand.
+    fn next(&self) -> Next<'a> {
+        Next(match self.triggers {
+            Triggers::Ahead(..) => &self.bytes[self.part.end..],
+            Triggers::Alone(_) => &[],
+        })
+    }
+
+    /// The format whose sure beginning the line has.
+    fn sure(&self) -> Bits {
+        let triggers = match &self.triggers {
+            Triggers::Alone(triggers) => triggers,
+            Triggers::Ahead(ahead, _) => ahead.triggers(),
+        };
+        triggers.sure(self.bytes, &self.part)
+    }
+
     /// Whether the line calls for the format.
     fn calls(&mut self, format: usize) -> bool {
         self.bits() & (1 << format) != 0
@@ -131,9 +148,9 @@ impl Stream {
         self.hold.is_none() && self.lean.is_none()
     }
 
-    /// Whether a reader has said that the next line comes to it first.
+    /// Whether a reader has said that the next line comes to it first, and none waits behind it.
     pub(crate) fn is_held(&self) -> bool {
-        self.hold.is_some()
+        self.hold.is_some() && self.lean.is_none()
     }
 
     /// A mark of the CI runner ends whatever block was open, but for those of readers that know the line: no
@@ -161,29 +178,30 @@ impl Stream {
         line: &Line<'_>,
         report: &mut Report,
     ) -> bool {
-        self.given = None;
-        let held = self.hold.take();
-        if let Some(at) = held
-            && self.ask(formats, at, line, report)
+        let mut asked = WORDS;
+        if let Some(at) = self.hold.take() {
+            match self.ask_on(formats, at, line, report) {
+                Some(others) => asked |= others,
+                None => return true,
+            }
+        } else if let Some(at) = self.lean
+            && self.owns((at, &formats[at]), line, cues.next(), report)
         {
             return true;
         }
-        let given = self.given;
-        if let Some(at) = given
-            && self.ask(formats, at, line, report)
-        {
-            return true;
+        let sure = cues.sure() & !asked;
+        if sure != 0 {
+            let at = sure.trailing_zeros() as usize;
+            if self.owns((at, &formats[at]), line, cues.next(), report) {
+                return true;
+            }
         }
-        let asked = [held, given]
-            .iter()
-            .flatten()
-            .fold(WORDS, |asked, at| asked | 1 << at);
         let mut rest = cues.bits() & !asked;
         while rest != 0 {
             let at = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            if self.ask(formats, at, line, report) {
-                return true;
+            match self.ask_on(formats, at, line, report) {
+                Some(others) => rest &= !others,
+                None => return true,
             }
         }
         let leaning = self.lean.take().filter(|at| !cues.calls(*at));
@@ -197,10 +215,53 @@ impl Stream {
         };
         let before = rest.taken();
         report.format = formats[at].name;
-        reader.read_on(rest, report);
+        let holds = reader.read_on(rest, report);
         if rest.taken() != before {
             self.settle(at, Step::Hold, report);
         }
+        if !holds {
+            self.hold = None;
+        }
+    }
+
+    /// Whether the line was this reader's own beyond doubt.
+    fn owns(
+        &mut self,
+        (at, format): (usize, &Format),
+        line: &Line<'_>,
+        next: Next<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let reader = self.readers[at].get_or_insert_with(format.reader);
+        report.format = format.name;
+        let step = match reader.own(line, next, report) {
+            None | Some(Step::Pass | Step::Give(_)) => return false,
+            Some(step) => step,
+        };
+        report.shown += line.text.len() as u64;
+        self.settle(at, step, report);
+        true
+    }
+
+    /// Asks a reader and those it gives the line to: which were asked, or none when one of them accounted for it.
+    fn ask_on(
+        &mut self,
+        formats: &[Format],
+        first: usize,
+        line: &Line<'_>,
+        report: &mut Report,
+    ) -> Option<Bits> {
+        let mut asked = 0;
+        let mut next = Some(first);
+        while let Some(at) = next.filter(|at| asked & (1 << at) == 0) {
+            asked |= 1 << at;
+            self.given = None;
+            if self.ask(formats, at, line, report) {
+                return None;
+            }
+            next = self.given;
+        }
+        Some(asked)
     }
 
     fn ask(&mut self, formats: &[Format], at: usize, line: &Line<'_>, report: &mut Report) -> bool {
@@ -249,5 +310,48 @@ impl Stream {
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
         self.readers.iter().flatten().map(|reader| reader.kept()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Digest, Options};
+
+    fn formats(log: &str) -> (Vec<&'static str>, u64, u64) {
+        let digest = Digest::of(log.as_bytes(), Options::default());
+        let failures = digest.failures.len() as u64 + digest.more_failures;
+        (digest.formats, failures, digest.warnings.total)
+    }
+
+    #[test]
+    fn a_line_that_is_one_formats_own_is_asked_of_no_other() {
+        // Mix would have the warning of a stream of Elixir's, but for its place on the next line.
+        let elixir = "Compiling 2 files (.ex)\n";
+        let rust = "warning: unused variable: `x`\n --> src/lib.rs:4:9\n\n";
+        assert_eq!(formats(&format!("{elixir}{rust}")), (vec!["rustc"], 0, 1));
+        let own = "warning: unused variable \"x\"\n  lib/a.ex:4: A.b/0\n\n";
+        assert_eq!(formats(&format!("{elixir}{own}")), (vec!["mix"], 0, 1));
+    }
+
+    #[test]
+    fn what_stands_in_the_message_of_a_diagnostic_calls_for_nobody_after_another() {
+        let named = |what: &str| format!("src/a.c:3:4: error: {what}\n");
+        let log = named("use of 'x'") + &named("--- FAIL: TestA (0.00s)") + &named("npm ERR! code E1");
+        assert_eq!(formats(&log), (vec!["gcc/clang"], 3, 0));
+    }
+
+    #[test]
+    fn what_clang_format_says_is_its_own_among_a_compilers_diagnostics() {
+        let formatted = "src/a.c:1:14: error: code should be clang-formatted [-Wclang-format-violations]\n";
+        let (read, failures, _) = formats(&format!("src/a.c:3:4: error: use of 'x'\n{formatted}{formatted}"));
+        assert_eq!((read, failures), (vec!["gcc/clang", "formatter"], 2));
+    }
+
+    #[test]
+    fn lines_that_begin_as_one_formats_own_and_are_not_go_to_the_others() {
+        let (read, failures, _) = formats("test result in a.py:3: error: Incompatible types  [assignment]\n");
+        assert_eq!((read, failures), (vec![], 0));
+        let (read, failures, _) = formats("   Compiling\nmake: *** [Makefile:3: all] Error 1\n");
+        assert_eq!((read, failures), (vec!["make"], 1));
     }
 }

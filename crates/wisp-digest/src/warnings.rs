@@ -19,13 +19,24 @@ pub(crate) struct WarningBook {
 impl WarningBook {
     /// Counts a warning under its kind; past the bound, under `other`.
     pub(crate) fn add(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) {
-        self.total += 1;
+        self.last = self.find(kind, place, line);
+        self.count(self.last, line.number);
+    }
+
+    /// The place of a kind that has been met.
+    pub(crate) fn known(&mut self, kind: &str) -> Option<usize> {
         if self.kinds.get(self.last).is_none_or(|last| last.kind != kind) {
-            self.last = self.find(kind, place, line);
+            self.last = *self.index.get(&hash(kind))?;
         }
-        let entry = &mut self.kinds[self.last];
+        Some(self.last)
+    }
+
+    /// Counts a warning of a kind that has been met.
+    pub(crate) fn count(&mut self, kind: usize, line: u64) {
+        self.total += 1;
+        let entry = &mut self.kinds[kind];
         entry.count += 1;
-        list(&mut entry.lines, line.number);
+        list(&mut entry.lines, line);
     }
 
     fn find(&mut self, kind: &str, place: Option<Place<'_>>, line: &Line<'_>) -> usize {

@@ -4,10 +4,11 @@
 //! languages from their catalogues). Notes belong to the diagnostic before them; "required from here" names the
 //! place to look at.
 
+use super::rustc;
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Location};
 use crate::line::{Line, Place, has_extension, place_at_start};
-use crate::reader::{Format, Reader, Step};
+use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.
@@ -79,9 +80,13 @@ struct CFamily {
 
 impl Reader for CFamily {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if let Some(found) = diag::placed(line.text).filter(|(place, ..)| !has_extension(place.path, OTHERS))
-        {
-            return self.diagnostic(found, line, report);
+        if let Some(found) = diag::placed(line.text) {
+            if !has_extension(found.0.path, OTHERS) {
+                return self.diagnostic(found, line, report);
+            }
+            if has_extension(found.0.path, &["rs"]) {
+                return Step::Give(rustc::FORMAT.name);
+            }
         }
         if let Some(step) = self.words(line, report) {
             return step;
@@ -98,9 +103,35 @@ impl Reader for CFamily {
         Step::Pass
     }
 
+    /// A diagnostic with a column in a file of the languages these compilers have to themselves.
+    fn own(&mut self, line: &Line<'_>, _: Next<'_>, report: &mut Report) -> Option<Step> {
+        let found = diag::placed(line.text)?;
+        let own = found.0.column.is_some() && is_own(found.0.path) && !line.text.ends_with(FORMATTERS);
+        own.then(|| self.diagnostic(found, line, report))
+    }
+
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
+}
+
+/// What clang-format writes at the end of a line in the compilers' form.
+const FORMATTERS: &str = "[-Wclang-format-violations]";
+
+/// Whether it is a file of C, C++ or Objective-C.
+fn is_own(path: &str) -> bool {
+    let path = path.as_bytes();
+    let end = path.len()
+        - path
+            .iter()
+            .rev()
+            .take(4)
+            .position(|byte| *byte == b'.')
+            .unwrap_or(0);
+    matches!(
+        &path[end..],
+        b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"hh" | b"hpp" | b"m" | b"mm"
+    )
 }
 
 impl CFamily {

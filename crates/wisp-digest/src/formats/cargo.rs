@@ -5,7 +5,7 @@
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
 use crate::line::{Line, number_before, place_at_start, quoted, without_indent};
-use crate::reader::{Format, Reader, Step};
+use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.
@@ -16,8 +16,8 @@ pub(crate) const FORMAT: Format = Format {
     version: "cargo 1.95",
     triggers: &[
         "could not compile",
-        "Compiling ",
-        "Checking ",
+        "\n\nCompiling ",
+        "\n\nChecking ",
         "Downloaded ",
         "Documenting ",
         "aborting due to",
@@ -86,6 +86,11 @@ impl Reader for Cargo {
         }
         self.listing = false;
         self.start(line, report)
+    }
+
+    /// What it says of its progress.
+    fn own(&mut self, line: &Line<'_>, _: Next<'_>, report: &mut Report) -> Option<Step> {
+        is_status(line.text).then(|| self.line(line, report))
     }
 
     fn finish(&mut self, report: &mut Report) {

@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     recognises: "steps as sections and how each ended, annotations; echoed scripts are not output",
     version: "Actions runner 2.320, GitLab Runner 17, Azure Pipelines (published logs)",
     triggers: &[
-        "##[",
+        "\n##[",
         "section_start:",
         "section_end:",
         "::error",

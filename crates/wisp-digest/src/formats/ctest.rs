@@ -57,7 +57,7 @@ impl Reader for Ctest {
         }
         if body.starts_with("Start ") && line.indent() >= 4 {
             self.close(report);
-            self.known = count(report);
+            self.known = report.total();
             return Step::Take;
         }
         if body.contains("% tests passed") {
@@ -79,7 +79,7 @@ impl Ctest {
     fn status(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         if self.open.is_some() {
             self.close(report);
-            self.known = count(report);
+            self.known = report.total();
         }
         let Some((_, rest)) = rest.split_once(": ") else {
             return Step::Pass;
@@ -90,7 +90,7 @@ impl Ctest {
             return Step::Take;
         }
         let Some((_, status)) = rest.split_once("***") else {
-            self.known = count(report);
+            self.known = report.total();
             return Step::Take;
         };
         let words = status.split("  ").next().unwrap_or(status).trim();
@@ -124,7 +124,7 @@ impl Ctest {
         let Some((finding, before)) = self.open.take() else {
             return;
         };
-        if finding.kind == Kind::Test && count(report) > before {
+        if finding.kind == Kind::Test && report.total() > before {
             let number = finding.lines.first;
             report.cascade(&Line {
                 number,
@@ -218,10 +218,6 @@ fn is_count(text: &str) -> bool {
         let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         number(at) && number(of)
     })
-}
-
-fn count(report: &Report) -> u64 {
-    report.failures.len() as u64 + report.more
 }
 
 fn limit(status: &str, words: &str) -> String {

@@ -19,9 +19,9 @@ pub(crate) const FORMAT: Format = Format {
         ") test ",
         ") property ",
         ") doctest ",
-        "warning: ",
+        "\nwarning: ",
         "Compilation failed due to warnings",
-        "error: ",
+        "\nerror: ",
         " tests, ",
         " test, ",
         "** (",
@@ -221,6 +221,12 @@ impl Mix {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
+            // Rustler's: the compiler that it called has said why.
+            let called = open.compile && open.finding.title.contains("calling `cargo rustc` failed");
+            if called && report.total() > 0 {
+                let number = open.finding.lines.first;
+                return report.cascade(&Line { number, text: "" });
+            }
             let warned = self
                 .undefined
                 .iter()

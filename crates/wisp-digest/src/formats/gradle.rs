@@ -212,9 +212,9 @@ impl Gradle {
     }
 
     /// The output of another task begins.
-    fn begin(&mut self, text: &str, report: &Report) {
+    fn begin(&mut self, text: &str, report: &mut Report) {
         let name = text.trim_start_matches("> Task ").split(' ').next().unwrap_or("");
-        let known = report.failures.len() as u64 + report.more;
+        let known = report.total();
         if let Some((task, before)) = self.task.replace((name.to_owned(), known)) {
             if task == name {
                 self.task = Some((task, before));

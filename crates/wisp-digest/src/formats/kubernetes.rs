@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         "Error from server",
         " is invalid:",
-        "error: ",
+        "\nerror: ",
         "Unable to connect to the server",
         "The connection to the server",
         " FAILED: ",

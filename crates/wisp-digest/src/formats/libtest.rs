@@ -7,7 +7,7 @@
 use crate::digest::{Kind, Location};
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
-use crate::reader::{Format, Reader, Step};
+use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.
@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "Rust 1.95",
     triggers: &[
         "test ",
+        "\n\ntest ",
         "panicked at ",
         "failures:",
         "---- ",
@@ -74,6 +75,12 @@ impl Reader for Libtest {
             State::Trace if line.indent() > 0 && !line.is_blank() => Step::Hold,
             _ => self.between(line, report),
         }
+    }
+
+    /// `test NAME ... verdict`.
+    fn own(&mut self, line: &Line<'_>, _: Next<'_>, report: &mut Report) -> Option<Step> {
+        let stated = line.text.starts_with("test ") && line.text.contains(" ... ");
+        stated.then(|| self.line(line, report))
     }
 
     fn finish(&mut self, report: &mut Report) {
@@ -205,30 +212,33 @@ impl Libtest {
 
     /// What a test prints while it runs uncaptured; its verdict stands at the start of a line or alone.
     fn open(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let State::Open(name) = &self.state else {
-            return Step::Pass;
-        };
-        let name = name.clone();
-        if matches!(line.text, "ok" | "FAILED" | "ignored") {
-            self.verdict(&name, line.text, line, report);
-            self.state = State::Between;
-            return Step::Take;
-        }
         if line.text.starts_with("test ") && line.text.contains(" ... ") {
             return self.between(line, report);
         }
-        if line.text.starts_with(ABORTED) || line.text.starts_with("Caused by:") {
-            self.aborted(&name, line, report);
-            return Step::Take;
+        let ends = matches!(line.text, "ok" | "FAILED" | "ignored");
+        let aborts = line.text.starts_with(ABORTED) || line.text.starts_with("Caused by:");
+        if !ends && !aborts {
+            self.note_panic(line);
+            return Step::Hold;
         }
-        self.note_panic_in(&name, line);
-        Step::Hold
+        let State::Open(name) = std::mem::take(&mut self.state) else {
+            return Step::Pass;
+        };
+        if ends {
+            self.verdict(&name, line.text, line, report);
+        } else {
+            self.aborted(&name, line, report);
+        }
+        Step::Take
     }
 
-    fn note_panic_in(&mut self, name: &str, line: &Line<'_>) {
+    fn note_panic(&mut self, line: &Line<'_>) {
         if let Some((thread, finding)) = panic_header(line) {
-            let key = if thread == "main" { name } else { thread };
-            self.push_panic(key, finding);
+            let test = match &self.state {
+                State::Open(name) if thread == "main" => name.clone(),
+                _ => thread.to_owned(),
+            };
+            self.push_panic(&test, finding);
         } else if let Some((_, finding)) = self.panics.last_mut()
             && line.number <= finding.lines.last + 1
             && !line.text.starts_with("note: ")
@@ -249,20 +259,23 @@ impl Libtest {
         let State::Captured(name) = &self.state else {
             return Step::Pass;
         };
-        let name = name.clone();
         if let Some((_, finding)) = panic_header(line) {
-            let known = self.panics.iter().any(|(thread, _)| *thread == name);
+            let known = self.panics.iter().any(|(thread, _)| thread == name);
             if !known {
+                let name = name.clone();
                 self.push_panic(&name, finding.of(&name).known_as(key(&name)));
             }
             self.blanks = 0;
             return Step::Hold;
         }
-        self.extend_panic(&name, line);
+        self.extend_panic(line);
         Step::Hold
     }
 
-    fn extend_panic(&mut self, name: &str, line: &Line<'_>) {
+    fn extend_panic(&mut self, line: &Line<'_>) {
+        let State::Captured(name) = &self.state else {
+            return;
+        };
         if line.text.starts_with("note: ") || line.text.starts_with("stack backtrace:") {
             self.blanks = 2;
         }
@@ -395,7 +408,7 @@ fn without_panic(text: &str) -> Option<(&str, Option<Location>)> {
 
 /// `thread 'NAME' (ID) panicked at PATH:L:C:` and the older form with the message on the same line.
 fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
-    let rest = line.text.trim_start().strip_prefix("thread '")?;
+    let rest = line.body().strip_prefix("thread '")?;
     let (name, rest) = rest.split_once('\'')?;
     let (_, rest) = rest.split_once("panicked at ")?;
     let (location, message) = match place_at_start(rest) {

@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         "[cause]: ",
         "Error: ",
         "Error [",
-        "error: ",
+        "\nerror: ",
     ],
     reader: || Box::<Node>::default(),
 };

@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         "ELIFECYCLE",
         "ERR_PNPM_",
         "error Command failed",
-        "YN0",
+        "YN00",
         "error An unexpected error",
         "command finished with error",
         " exited (",

@@ -25,7 +25,6 @@ pub(crate) const FORMAT: Format = Format {
         " ERRORS ===",
         "FAILED ",
         "ERROR ",
-        "s =",
         "s ===",
         " passed in ",
         " failed in ",

@@ -11,8 +11,8 @@ use self::short::short;
 use super::cargo;
 use crate::digest::{Kind, Quote};
 use crate::limits;
-use crate::line::{Line, Place, cut, place, quoted};
-use crate::reader::{Format, Reader, Step};
+use crate::line::{Line, Place, cut, place, quoted, without_indent};
+use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
 use crate::rest::Rest;
 
@@ -22,7 +22,16 @@ pub(crate) const FORMAT: Format = Format {
     tools: "rustc, clippy, rustdoc",
     recognises: "errors and warnings with their source block; one missing name is one cause",
     version: "rustc 1.95",
-    triggers: &["error[", "error: ", "warning: ", "warning["],
+    triggers: &[
+        "\n\nerror[E0",
+        "\n\nwarning: ",
+        "\nerror[",
+        "\nerror: ",
+        "\nwarning: ",
+        "\nwarning[",
+        ": error[",
+        ": warning[",
+    ],
     reader: || Box::<Rustc>::default(),
 };
 
@@ -37,6 +46,7 @@ struct Rustc {
 
 /// What is read of a diagnostic's block.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is asked by itself")]
 struct Block {
     error: bool,
     /// Its first line, and where in it the code and the message are.
@@ -51,7 +61,9 @@ struct Block {
     /// Whether the lines that explain it may be told: the list of failures was not full when it began.
     told: bool,
     explain: Vec<Quote>,
-    /// What stands after the carets; empty when nothing does.
+    /// Whether its code says that a name was not found.
+    missing: bool,
+    /// What stands after the carets; empty when nothing does, or when it does not matter.
     label: String,
     lint: Option<String>,
     /// Lines seen since the message without a place.
@@ -66,14 +78,12 @@ impl Reader for Rustc {
             return Step::Give(cargo::FORMAT.name);
         }
         if let Some(header) = header(line.text) {
-            self.close(report);
             // git's list of files follows.
             if line.text.ends_with(':') && line.text.contains(" would be overwritten by ") {
+                self.close(report);
                 return Step::Give("shell");
             }
-            self.open = true;
-            self.block.begin(&header, line, !report.is_full());
-            return Step::Try;
+            return self.begin(&header, line, report);
         }
         if short(line, report) {
             self.close(report);
@@ -89,15 +99,32 @@ impl Reader for Rustc {
         Step::Pass
     }
 
-    fn read_on(&mut self, rest: &mut Rest<'_>, _: &mut Report) {
+    /// A diagnostic with a code, or one whose place stands on the next line.
+    fn own(&mut self, line: &Line<'_>, next: Next<'_>, report: &mut Report) -> Option<Step> {
+        let header = header(line.text)?;
+        let sure = line.text.starts_with("error[E") || (is_placed(next.lines()) && !cargo::says(line));
+        sure.then(|| self.begin(&header, line, report))
+    }
+
+    fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
         if self.open {
             rest.read_while(|line| !cargo::says(line) && self.block.takes(line));
+            if self.block.place.is_some() && rest.pass_blank() {
+                self.close(report);
+            }
         }
+        self.open
     }
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
+}
+
+/// Whether a diagnostic's place is what comes next.
+fn is_placed(next: &[u8]) -> bool {
+    let blanks = next.iter().take_while(|byte| **byte == b' ').count();
+    blanks > 0 && next[blanks..].starts_with(b"--> ")
 }
 
 /// The severity, and where the code and the message are.
@@ -143,6 +170,7 @@ impl Block {
         (self.error, self.code, self.message) = (header.error, header.code.clone(), header.message);
         (self.number, self.last, self.told) = (line.number, line.number, told);
         (self.place, self.lint, self.waiting, self.margin) = (None, None, 0, false);
+        self.missing = RESOLUTION.contains(&self.code());
         self.explain.clear();
         self.label.clear();
     }
@@ -169,12 +197,15 @@ impl Block {
         if self.place.is_none() {
             return self.takes_place(line, body);
         }
-        let mine = body.starts_with(['|', '=', '.'])
-            || body.starts_with("::: ")
-            || body.starts_with("--> ")
-            || (body.starts_with("help:") || body.starts_with("note:"))
-            || numbered(body)
-            || (line.indent() > 0 && !line.is_blank());
+        let mine = match body.as_bytes().first() {
+            None => false,
+            Some(b'|' | b'=' | b'.') => true,
+            Some(_) if body.len() < line.text.len() => true,
+            Some(b'0'..=b'9') => numbered(body),
+            Some(_) => ["::: ", "--> ", "help:", "note:"]
+                .iter()
+                .any(|start| body.starts_with(start)),
+        };
         if mine {
             self.explain(line, body);
         }
@@ -216,6 +247,7 @@ impl Block {
     }
 
     /// Keeps a line that explains an error. Of a warning only its first line, its place and its lint are told.
+    #[inline]
     fn keep(&mut self, line: &Line<'_>) {
         if self.error && self.told && !line.is_blank() {
             self.last = line.number;
@@ -227,10 +259,11 @@ impl Block {
 
     fn explain(&mut self, line: &Line<'_>, body: &str) {
         self.keep(line);
-        if self.error && self.label.is_empty() && body.starts_with('|') {
-            label(body).clone_into(&mut self.label);
-        }
-        if self.lint.is_none()
+        if self.error {
+            if self.missing && self.label.is_empty() && body.starts_with('|') {
+                label(body).clone_into(&mut self.label);
+            }
+        } else if self.lint.is_none()
             && let Some(lint) = lint(body)
         {
             self.lint = Some(lint.to_owned());
@@ -246,7 +279,7 @@ impl Block {
         } else {
             self.message()
         };
-        if RESOLUTION.contains(&self.code())
+        if self.missing
             && let Some(name) = quoted(named)
         {
             cause.push_str("missing ");
@@ -281,13 +314,17 @@ impl Block {
 
 fn numbered(body: &str) -> bool {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && body[digits..].trim_start().starts_with(['|', '~', '+', '-'])
+    let margin = match &body.as_bytes()[digits..] {
+        [b' ', b'|', ..] => Some(&b'|'),
+        _ => without_indent(&body[digits..]).as_bytes().first(),
+    };
+    digits > 0 && matches!(margin, Some(b'|' | b'~' | b'+' | b'-'))
 }
 
 /// What stands after the carets.
 fn label(body: &str) -> &str {
-    let (_, after) = body.split_once('^').unwrap_or_default();
-    after.trim_start_matches(['^', '-', ' ', '|'])
+    let caret = memchr::memchr(b'^', body.as_bytes()).unwrap_or(body.len());
+    body[caret..].trim_start_matches(['^', '-', ' ', '|'])
 }
 
 /// The lint's name in `= note: `#[`warn(unused_imports)`]` on by default` or clippy's help link.
@@ -304,6 +341,13 @@ fn lint(body: &str) -> Option<&str> {
 }
 
 impl Rustc {
+    fn begin(&mut self, header: &Header, line: &Line<'_>, report: &mut Report) -> Step {
+        self.close(report);
+        self.open = true;
+        self.block.begin(header, line, !report.is_full());
+        Step::Try
+    }
+
     fn close(&mut self, report: &mut Report) {
         if !std::mem::take(&mut self.open) {
             return;
@@ -323,7 +367,7 @@ impl Rustc {
         let cause = Some(self.cause.as_str()).filter(|cause| !cause.is_empty());
         let counted = !self.block.told && cause.is_none_or(|cause| !report.knows(cause));
         if counted && let Some(place) = self.block.place() {
-            let title = cut(self.block.text.trim(), limits::TITLE);
+            let title = cut(&self.block.text, limits::TITLE);
             return report.count_only(title, place, self.block.number);
         }
         let finding = self.block.finding().because(cause.map(str::to_owned));

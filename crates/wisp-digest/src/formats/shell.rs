@@ -35,7 +35,7 @@ pub(crate) const FORMAT: Format = Format {
         "fatal: ",
         "Cloning into '",
         "Failed to clone '",
-        "E: ",
+        "\nE: ",
         "what():",
         "Illegal instruction",
         "Floating point exception",
