@@ -254,7 +254,8 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
     let end = memchr::memchr(b']', &text.as_bytes()[..text.len().min(48)])?;
     let name = &text[1..end];
     let rest = text[end + 1..].strip_prefix(' ')?;
-    (is_label(name) && !is_level(name)).then_some((name, rest))
+    // Ant's tasks under Gradle say what they are; the line is of the build.
+    (is_label(name) && !is_level(name) && !name.starts_with("ant:")).then_some((name, rest))
 }
 
 fn is_label(name: &str) -> bool {

@@ -1,11 +1,14 @@
 //! Gradle: failed tasks and tests, and what went wrong.
 //!
-//! Written from documentation of Gradle 8 and 9, and seen in runs of Gradle 3 to 8 that their users posted. The task
+//! Written from documentation of Gradle 8 and 9, and seen in runs of Gradle 3 to 8, and of ktlint, detekt,
+//! Checkstyle, Spotless and KSP under it, that their users posted. The task
 //! that failed and `BUILD FAILED` report what the compiler or the tests said; "What went wrong" is the root only where
 //! nothing else says it.
 
+mod style;
 mod wrong;
 
+use style::Style;
 use wrong::Wrong;
 
 use super::java::Trace;
@@ -20,7 +23,7 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "gradle",
     tools: "gradle, gradlew (Java, Kotlin, Android)",
-    recognises: "failed tests, failed tasks as consequences, what went wrong when nothing else says it",
+    recognises: "failed tests, ktlint's, detekt's and Checkstyle's remarks, failed tasks as consequences, what went wrong when nothing else says it",
     version: "Gradle 3 to 8 (runs posted by their users), 9 (documentation)",
     triggers: &[
         "> Task ",
@@ -42,6 +45,7 @@ pub(crate) const FORMAT: Format = Format {
         "while running R8.",
         ": D8: ",
         " STANDARD_",
+        "[ant:checkstyle] ",
     ],
     reader: || Box::<Gradle>::default(),
 };
@@ -61,6 +65,7 @@ struct Gradle {
     task: Option<(String, u64)>,
     /// The tasks in whose output failures stood.
     explained: Vec<String>,
+    style: Style,
 }
 
 /// Which part of the report at the end is being read.
@@ -124,6 +129,9 @@ impl Reader for Gradle {
             });
             return Step::Hold;
         }
+        if self.style.row(line, report) || (self.style != Style::Unknown && line.is_blank()) {
+            return Step::Hold;
+        }
         self.marks(line, report)
     }
 
@@ -141,7 +149,12 @@ impl Gradle {
             if text.ends_with(" FAILED") {
                 report.announce(line);
             }
-            return Step::Take;
+            self.style = Style::of(text);
+            return if self.style == Style::Unknown {
+                Step::Take
+            } else {
+                Step::Hold
+            };
         }
         if text.starts_with("FAILURE: Build failed")
             || text.starts_with("FAILURE: Build completed with")

@@ -15,7 +15,18 @@ pub(crate) const FORMAT: Format = Format {
     recognises: "errors with source line and symbol, warnings, the count at the end",
     version: "JDK 17, Kotlin 2.0 (documentation)",
     triggers: &[
-        ".java:", "e: /", "e: file", "w: /", "w: file", ".kt:", ".kts:", ".scala:", " errors", "1 error",
+        ".java:",
+        "e: /",
+        "e: file",
+        "w: /",
+        "w: file",
+        ".kt:",
+        ".kts:",
+        ".scala:",
+        " errors",
+        "1 error",
+        "e: [k",
+        "e: Error occurred in KSP",
     ],
     reader: || Box::<Jvm>::default(),
 };
@@ -44,6 +55,16 @@ impl Reader for Jvm {
             }
             self.source = 4;
             return Step::Lean;
+        }
+        // Processors of annotations that fail themselves, and the word that some have.
+        if line.text.starts_with("e: Error occurred in KSP") {
+            report.announce(line);
+            return Step::Take;
+        }
+        if let Some(message) = line.text.strip_prefix("e: ").and_then(without_processor) {
+            self.close(report);
+            report.fail(Finding::new(Kind::Compile, message, line).known_as(format!("kotlinc {message}")));
+            return Step::Take;
         }
         if self.read && counted(line.body()) {
             self.close(report);
@@ -85,6 +106,7 @@ fn parse(text: &str) -> Option<(Level, Location, &str)> {
     } else {
         (Level::Warning, text.strip_prefix("w: ")?)
     };
+    let rest = without_processor(rest).unwrap_or(rest);
     let rest = rest.strip_prefix("file://").map_or(rest, without_root);
     if let Some((location, message)) =
         place_at_start(rest).filter(|(place, _)| has_extension(&place.path, EXTENSIONS))
@@ -100,6 +122,12 @@ fn parse(text: &str) -> Option<(Level, Location, &str)> {
         column: Some(column),
     };
     Some((level, location, rest.strip_prefix("): ")?))
+}
+
+/// What follows `[ksp] ` and `[kapt] `.
+fn without_processor(text: &str) -> Option<&str> {
+    text.strip_prefix("[ksp] ")
+        .or_else(|| text.strip_prefix("[kapt] "))
 }
 
 /// `/C:/srv/A.kt` as Windows writes it.

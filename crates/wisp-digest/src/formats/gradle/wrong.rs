@@ -18,7 +18,12 @@ const POINTS_ELSEWHERE: &[&str] = &[
     "See log ",
     "finished with non-zero exit value",
     "A failure occurred while executing ",
+    "KtLint found code style violations",
+    " weighted issues",
 ];
+
+/// Spotless's first line, before the files.
+const FORMAT: &str = "The following files had format violations:";
 
 /// A block being read.
 #[derive(Debug)]
@@ -77,6 +82,14 @@ impl Wrong {
             self.state(message, line);
             self.finding.location = place.or(self.finding.location.take());
         } else {
+            if self.finding.title == FORMAT && !body.contains(' ') {
+                self.finding.retitle(&format!("{FORMAT} {body}"));
+                self.finding.location = Some(Location {
+                    path: body.to_owned(),
+                    line: None,
+                    column: None,
+                });
+            }
             self.finding.add(line);
         }
         true
