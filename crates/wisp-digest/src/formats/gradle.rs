@@ -145,16 +145,7 @@ impl Gradle {
     fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         if text.starts_with("> Task ") || (text.starts_with(':') && text.ends_with(" FAILED")) {
-            self.begin(text, report);
-            if text.ends_with(" FAILED") {
-                report.announce(line);
-            }
-            self.style = Style::of(text);
-            return if self.style == Style::Unknown {
-                Step::Take
-            } else {
-                Step::Hold
-            };
+            return self.task(line, report);
         }
         if text.starts_with("FAILURE: Build failed")
             || text.starts_with("FAILURE: Build completed with")
@@ -222,6 +213,20 @@ impl Gradle {
             return false;
         }
         true
+    }
+
+    /// `> Task :app:detekt FAILED`.
+    fn task(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
+        self.begin(line.text, report);
+        if line.text.ends_with(" FAILED") {
+            report.announce(line);
+        }
+        self.style = Style::of(line.text);
+        if self.style == Style::Unknown {
+            Step::Take
+        } else {
+            Step::Hold
+        }
     }
 
     /// The output of another task begins.
