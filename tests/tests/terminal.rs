@@ -146,6 +146,25 @@ fn what_is_typed_before_the_choice_of_a_model_is_seen_chooses_nothing_and_stands
 }
 
 #[test]
+fn a_command_typed_at_an_approval_is_no_answer() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("[n]o");
+    terminal.send("/says");
+    // What is typed comes to the question in order, and the question is still open.
+    terminal.send("\x03");
+    terminal.wait_for("refused");
+    terminal.wait_for("> ");
+    terminal.wait_for("/says");
+    assert!(!wisp.work().join("made").exists());
+    terminal.send("\x15\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
 fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
     let wisp = Wisp::new();
     let mut terminal = Terminal::start(&wisp, &["chat"]);

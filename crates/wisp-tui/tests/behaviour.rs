@@ -144,6 +144,8 @@ fn ctrl_c_refuses_at_once_and_other_keys_are_ignored() {
         .wait(600)
         .press("x enter a");
     assert!(stage.sent().is_empty(), "`always` was not offered");
+    stage.wait(399).press("y").wait(399).press("n");
+    assert!(stage.sent().is_empty(), "letters of a word are no answers");
     stage.tell(Event::Withdrawn { id: "q2".into() });
     assert!(
         stage

@@ -122,7 +122,14 @@ impl App {
             Place::Input => self.type_character(c),
             Place::Bar => self.type_into_bar(c),
             Place::Choice => self.type_choice(c.encode_utf8(&mut [0; 4])),
-            Place::Output | Place::Text | Place::Approval => {}
+            // It begins a word, whose other letters are no answers either.
+            Place::Approval => {
+                if let Some(dialog) = self.dialogs.front_mut() {
+                    *dialog.silent_since() = self.now;
+                }
+                self.hold(Held::Key(key));
+            }
+            Place::Output | Place::Text => {}
         }
     }
 

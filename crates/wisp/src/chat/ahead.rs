@@ -1,7 +1,7 @@
 //! What the person typed before a question was seen: it answers nothing, and stands in the next line they are asked for.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossterm::event::{self, Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal;
@@ -13,36 +13,31 @@ const QUIET: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub struct Ahead(String);
 
+/// Where keys come from.
+pub trait Keyboard {
+    /// The next key that is pressed; none when none is within the time. Without one it waits as long as it takes.
+    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>>;
+}
+
 impl Ahead {
     /// Waits until the keyboard has been quiet and keeps what is typed meanwhile. Ctrl-C and Ctrl-D are for the question at
     /// once: they are given back, and end the wait.
-    pub fn gather(&mut self) -> io::Result<Option<KeyEvent>> {
-        let _raw = Raw::enter()?;
-        let mut quiet_since = Instant::now();
-        while let Some(left) = QUIET
-            .checked_sub(quiet_since.elapsed())
-            .filter(|left| !left.is_zero())
-        {
-            if !event::poll(left)? {
-                continue;
+    pub fn gather(&mut self, keys: &mut impl Keyboard) -> io::Result<Option<KeyEvent>> {
+        while let Some(key) = keys.next(Some(QUIET))? {
+            if leaves(key) {
+                return Ok(Some(key));
             }
-            if let Input::Key(key) = event::read()? {
-                if leaves(key) {
-                    return Ok(Some(key));
-                }
-                self.note(key);
-            }
-            quiet_since = Instant::now();
+            self.note(key);
         }
         Ok(None)
     }
 
-    fn note(&mut self, key: KeyEvent) {
+    /// Takes a key that answered nothing.
+    pub fn note(&mut self, key: KeyEvent) {
         let commands = key
             .modifiers
             .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
-            _ if key.kind == KeyEventKind::Release => {}
             KeyCode::Enter => self.0.push('\n'),
             KeyCode::Backspace => drop(self.0.pop()),
             KeyCode::Char(c) if !commands => self.0.push(c),
@@ -61,7 +56,7 @@ pub fn leaves(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd'))
 }
 
-/// Raw mode for as long as it lives.
+/// The terminal's keyboard: raw mode for as long as it lives.
 pub struct Raw;
 
 impl Raw {
@@ -72,6 +67,23 @@ impl Raw {
     }
 }
 
+impl Keyboard for Raw {
+    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>> {
+        loop {
+            if let Some(within) = within
+                && !event::poll(within)?
+            {
+                return Ok(None);
+            }
+            if let Input::Key(key) = event::read()?
+                && key.kind != KeyEventKind::Release
+            {
+                return Ok(Some(key));
+            }
+        }
+    }
+}
+
 impl Drop for Raw {
     fn drop(&mut self) {
         let _ = terminal::disable_raw_mode();
@@ -79,8 +91,47 @@ impl Drop for Raw {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// Keys, each with the time that passes before it.
+    pub struct Scripted(pub std::collections::VecDeque<(Duration, KeyEvent)>);
+
+    impl Scripted {
+        /// Characters (`\n` is Enter), each after so many milliseconds.
+        pub fn new(keys: &[(u64, char)]) -> Self {
+            let key = |c| match c {
+                '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
+                '\x03' => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+                c => KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE),
+            };
+            let timed = |(after, c): &(u64, char)| (Duration::from_millis(*after), key(*c));
+            Self(keys.iter().map(timed).collect())
+        }
+    }
+
+    impl Keyboard for Scripted {
+        fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>> {
+            let Some((after, _)) = self.0.front_mut() else {
+                return within.map_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()), |_| Ok(None));
+            };
+            if let Some(within) = within.filter(|within| *within <= *after) {
+                *after -= within;
+                return Ok(None);
+            }
+            Ok(self.0.pop_front().map(|(_, key)| key))
+        }
+    }
+
+    #[test]
+    fn the_wait_ends_when_the_keyboard_was_silent_for_half_a_second() {
+        let mut ahead = Ahead::default();
+        let mut keys = Scripted::new(&[(0, 'a'), (499, 'b'), (499, 'c'), (500, 'd')]);
+        assert_eq!(ahead.gather(&mut keys).unwrap(), None);
+        assert_eq!((ahead.take().as_str(), keys.0.len()), ("abc", 1));
+        let mut keys = Scripted::new(&[(0, 'a'), (10, '\x03'), (10, 'd')]);
+        assert!(ahead.gather(&mut keys).unwrap().is_some_and(leaves));
+    }
 
     #[test]
     fn what_was_typed_is_a_line_and_what_commands_is_not() {

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crossterm::event::{self, Event as Input, KeyCode, KeyEventKind};
+use crossterm::event::KeyCode;
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
 use wisp_term::{Printer, Role, diff, visible, width, words};
 
-use super::ahead::{Ahead, Raw, leaves};
+use super::ahead::{Ahead, Keyboard, Raw, leaves};
 
 /// Each decision's key and words.
 const KEYS: &[(char, Decision, &str)] = &[
@@ -21,7 +21,9 @@ const KEYS: &[(char, Decision, &str)] = &[
 /// Shows the question and waits for its answer. Ctrl-C, Ctrl-D, Escape and Enter refuse.
 pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Decision {
     show(approval, err);
-    let decision = read_key(approval, ahead).unwrap_or(Decision::No);
+    let decision = Raw::enter()
+        .and_then(|mut keys| read_key(approval, ahead, &mut keys))
+        .unwrap_or(Decision::No);
     let words = KEYS
         .iter()
         .find(|(_, d, _)| *d == decision)
@@ -83,17 +85,14 @@ fn show_diff(diff: &str, err: &mut Printer) {
     }
 }
 
-/// Waits for quiet, then for a key that is an answer. What was typed before is kept for the next line.
-fn read_key(approval: &Approval, ahead: &mut Ahead) -> io::Result<Decision> {
-    if ahead.gather()?.is_some() {
-        return Ok(Decision::No);
-    }
-    let _raw = Raw::enter()?;
+/// Waits for quiet, then for a key that is an answer. What was typed before is kept for the next line, and so is a key
+/// that answers nothing: it begins a word, whose other letters are no answers either, so the wait begins anew.
+fn read_key(approval: &Approval, ahead: &mut Ahead, keys: &mut impl Keyboard) -> io::Result<Decision> {
     loop {
-        let Input::Key(key) = event::read()? else { continue };
-        if key.kind == KeyEventKind::Release {
-            continue;
+        if ahead.gather(keys)?.is_some() {
+            return Ok(Decision::No);
         }
+        let Some(key) = keys.next(None)? else { continue };
         if leaves(key) || matches!(key.code, KeyCode::Enter | KeyCode::Esc) {
             return Ok(Decision::No);
         }
@@ -103,5 +102,46 @@ fn read_key(approval: &Approval, ahead: &mut Ahead) -> io::Result<Decision> {
         if let Some((_, decision, _)) = answer {
             return Ok(*decision);
         }
+        ahead.note(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ahead::tests::Scripted;
+    use super::*;
+
+    fn answered(keys: &[(u64, char)]) -> (Decision, String) {
+        let approval = Approval {
+            decisions: vec![Decision::Once, Decision::Session, Decision::No],
+            ..Approval::default()
+        };
+        let mut ahead = Ahead::default();
+        let decision = read_key(&approval, &mut ahead, &mut Scripted::new(keys)).unwrap();
+        (decision, ahead.take())
+    }
+
+    #[test]
+    fn a_letter_answers_after_silence_and_not_as_part_of_a_word() {
+        assert_eq!(answered(&[(500, 's')]), (Decision::Session, String::new()));
+        assert_eq!(
+            answered(&[(499, 's'), (500, 'y')]),
+            (Decision::Once, "s".to_owned())
+        );
+        let typed = [
+            (700, '/'),
+            (90, 's'),
+            (90, 'a'),
+            (90, 'y'),
+            (90, '\n'),
+            (900, '\n'),
+        ];
+        assert_eq!(answered(&typed), (Decision::No, "/say".to_owned()));
+        assert_eq!(
+            answered(&[(700, 'a'), (600, 'y')]),
+            (Decision::Once, "a".to_owned()),
+            "`always` was not offered"
+        );
+        assert_eq!(answered(&[(0, 'y'), (1, '\x03')]), (Decision::No, "y".to_owned()));
     }
 }

@@ -25,7 +25,7 @@ use wisp_term::{Notifier, Role, safe};
 use crate::pager::{self, Shown};
 use crate::screen::Screen;
 use crate::terminal;
-use ahead::Ahead;
+use ahead::{Ahead, Raw};
 use editor::{Asked, Assist, Candidates, LineEditor};
 pub use render::Renderer;
 
@@ -249,7 +249,9 @@ impl Chat {
 
     /// The line that answers a list.
     fn answer(&mut self) -> Asked {
-        let left = self.interactive.then(|| self.ahead.gather());
+        let left = self
+            .interactive
+            .then(|| Raw::enter().and_then(|mut keys| self.ahead.gather(&mut keys)));
         match (left, &mut self.editor) {
             (Some(Ok(Some(key))), _) if key.code == KeyCode::Char('c') => Asked::Cleared,
             (Some(Ok(Some(_))), _) => Asked::End,
