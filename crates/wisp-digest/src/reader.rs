@@ -96,8 +96,8 @@ pub struct Format {
     /// Whose output the reader was written from.
     pub version: &'static str,
     /// Literals one of which stands in every line the reader must be shown unasked; one after `\n` counts only where
-    /// it is the first of the line, blanks and prefixes left out. After `\n\n` it is a sure
-    /// beginning: the reader may say that the line is its own before any other is asked. The first eight bytes count.
+    /// it is the first of the line, blanks and prefixes left out. After `\n\n` it is a sure beginning: the reader may
+    /// say that the line is its own before any other is asked. The first eight bytes count.
     pub(crate) triggers: &'static [&'static str],
     /// Makes a reader for one stream.
     pub(crate) reader: fn() -> Box<dyn Reader>,

@@ -329,6 +329,22 @@ mod tests {
         let elixir = "Compiling 2 files (.ex)\n";
         let rust = "warning: unused variable: `x`\n --> src/lib.rs:4:9\n\n";
         assert_eq!(formats(&format!("{elixir}{rust}")), (vec!["rustc"], 0, 1));
+        let mut carried = crate::Digester::new(Options::default());
+        for byte in format!("{elixir}{rust}").as_bytes() {
+            carried.push(&[*byte]);
+        }
+        let carried = carried.finish();
+        let places = carried
+            .warnings
+            .kinds
+            .iter()
+            .map(|kind| (kind.count, kind.location.clone()));
+        let place = crate::Location {
+            path: "src/lib.rs".to_owned(),
+            line: Some(4),
+            column: Some(9),
+        };
+        assert_eq!(places.collect::<Vec<_>>(), [(1, Some(place))]);
         let own = "warning: unused variable \"x\"\n  lib/a.ex:4: A.b/0\n\n";
         assert_eq!(formats(&format!("{elixir}{own}")), (vec!["mix"], 0, 1));
     }

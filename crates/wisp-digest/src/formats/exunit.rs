@@ -123,11 +123,19 @@ impl Mix {
             let location = place_at_start(place)
                 .map(|(location, _)| location)
                 .filter(|place| is_elixir(&place.path));
+            // A crate's, which mix has built: its reader was not told what comes next.
+            let rust = line.body().strip_prefix("--> ").and_then(place_at_start);
+            if let Some((location, _)) = rust {
+                told.location = Some(location);
+                told.add(line);
+                self.placed("rustc", told, report);
+                return Some(Step::Take);
+            }
             let more = line.indent() > 0 && told.lines.first + 12 > line.number;
             if location.is_some() {
                 told.location = location;
                 told.add(line);
-                self.placed(told, report);
+                self.placed("elixir", told, report);
                 return Some(Step::Take);
             }
             if more {
@@ -147,7 +155,7 @@ impl Mix {
     }
 
     /// A warning or an error of the compiler, with its place.
-    fn placed(&mut self, mut told: Finding, report: &mut Report) {
+    fn placed(&mut self, kind: &str, mut told: Finding, report: &mut Report) {
         let number = told.lines.first;
         if let Some(message) = told.title.strip_prefix("error: ").map(str::to_owned) {
             self.stated = true;
@@ -157,7 +165,7 @@ impl Mix {
         }
         let text = told.title.clone();
         self.remember_undefined(&text, number);
-        report.warn("elixir", told.location, &Line { number, text: &text });
+        report.warn(kind, told.location, &Line { number, text: &text });
     }
 
     fn inside(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
