@@ -67,7 +67,7 @@ const SECTION: &str = "section_";
 
 /// Such a line begins with a time or a label, or may.
 fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
-    parts.text = after_step(without_millis(parts.text));
+    parts.text = of_fastlane(after_step(without_millis(parts.text)));
     if parts.text.starts_with(|first: char| first.is_ascii_digit()) {
         parts.text = build_seconds(parts.text);
     }
@@ -75,6 +75,7 @@ fn take_off(mut parts: Parts<'_>) -> Parts<'_> {
         if !take_stamp(&mut parts) && !take_label(&mut parts) {
             break;
         }
+        parts.text = of_fastlane(parts.text);
     }
     if parts.stamp.is_some() && parts.label.is_none() && !parts.by_runner {
         parts.program = program(parts.text);
@@ -102,6 +103,32 @@ fn without_millis(text: &str) -> &str {
         rest.strip_prefix(' ').unwrap_or(rest)
     } else {
         text
+    }
+}
+
+/// What a tool wrote that fastlane ran, `[17:11:12]: ▸ text`, and what fastlane says of it. Its time is of no log.
+fn of_fastlane(text: &str) -> &str {
+    const OWN: &[&str] = &[
+        "Exit status: ",
+        "Error ",
+        "fastlane ",
+        "Called from Fastfile",
+        "```",
+        "$ ",
+    ];
+    let head = text.as_bytes();
+    if head.first() != Some(&b'[') || !matches!(head.get(9..12), Some(b"]: ")) {
+        return text;
+    }
+    let time = head[1..9].iter().enumerate().all(|(at, byte)| match at {
+        2 | 5 => *byte == b':',
+        _ => byte.is_ascii_digit(),
+    });
+    let rest = &text[12..];
+    match rest.strip_prefix("▸ ") {
+        Some(rest) if time => rest,
+        None if time && OWN.iter().any(|own| rest.starts_with(own)) => rest,
+        _ => text,
     }
 }
 
@@ -336,6 +363,22 @@ mod tests {
     fn label(text: &str) -> Option<(&str, &str)> {
         let parts = split(text);
         parts.label.map(|label| (label, parts.text))
+    }
+
+    #[test]
+    fn what_fastlane_puts_before_a_line_is_taken_off() {
+        let text = |text| super::split(text).text;
+        assert_eq!(
+            text("[17:11:12]: ▸ ❌  /srv/Depth.swift:12:9: text"),
+            "❌  /srv/Depth.swift:12:9: text"
+        );
+        assert_eq!(text("[17:11:16]: Exit status: 65"), "Exit status: 65");
+        assert_eq!(
+            super::of_fastlane("[17:11:16]: listening"),
+            "[17:11:16]: listening"
+        );
+        assert_eq!(super::of_fastlane("[17-11-16]: ▸ x"), "[17-11-16]: ▸ x");
+        assert_eq!(super::of_fastlane("[aä:11:16]: ▸"), "[aä:11:16]: ▸");
     }
 
     #[test]

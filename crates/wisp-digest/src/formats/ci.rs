@@ -43,6 +43,11 @@ pub(crate) const FORMAT: Format = Format {
         "Exited with code ",
         "Error: The command exited with status ",
         "user command error: exit status ",
+        "Exit status",
+        "fastlane finished with errors",
+        " - see the log above",
+        "[!] Shell command exited with exit status ",
+        "Called from Fastfile at line ",
     ],
     reader: || Box::<Ci>::default(),
 };
@@ -51,6 +56,8 @@ pub(crate) const FORMAT: Format = Format {
 struct Ci {
     /// In an open group that echoes a step's script and settings.
     script: bool,
+    /// In fastlane's excerpt of its file, and how many of its marks have come.
+    excerpt: Option<u8>,
     step: String,
     /// The steps that ended in error, and whether another was run after it.
     failed: Vec<Ended>,
@@ -80,6 +87,21 @@ struct Told {
 /// How many lines of an error's text are kept.
 const TEXT: usize = 10;
 
+impl Ci {
+    /// `Called from Fastfile at line 104`, and then lines of it between two marks.
+    fn excerpt(&mut self, text: &str) -> bool {
+        let mark = text == "```";
+        self.excerpt = match self.excerpt {
+            None if text.starts_with("Called from Fastfile at line ") => Some(0),
+            Some(0) if mark => Some(1),
+            Some(1) if mark => Some(2),
+            Some(1) => Some(1),
+            _ => None,
+        };
+        self.excerpt.is_some()
+    }
+}
+
 impl Reader for Ci {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
@@ -96,7 +118,7 @@ impl Reader for Ci {
             self.marks(line, report);
             return Step::Take;
         }
-        if self.script {
+        if self.script || self.excerpt(text) {
             return Step::Hold;
         }
         if text.starts_with("::error") || text.starts_with("::warning") {

@@ -37,7 +37,7 @@ pub(crate) const FORMAT: Format = Format {
         "Failed frontend command:",
         ": Invalid manifest",
         "Dependencies could not be resolved",
-        "❌ /",
+        "❌ ",
         ".swift, line ",
         " Program crashed: ",
         "Exited with unexpected signal code ",
@@ -257,14 +257,18 @@ fn pretty(text: &str) -> Option<Diagnostic<'_>> {
 
 /// `/srv/Tern.xcodeproj: error: text (in target 'Tern' from project 'Tern')`, and of signing without a place.
 fn project(line: &Line<'_>) -> Option<Finding> {
-    let text = line.text;
+    let pretty = line.text.strip_prefix("❌ ");
+    let text = pretty.unwrap_or(line.text).trim_start_matches(' ');
     let (place, message) = match text.strip_prefix("error: ") {
         Some(message) if message.starts_with("Provisioning profile ") => (None, message),
         Some(message) if message.starts_with("Dependencies could not be resolved") => (None, message),
         Some(_) => return None,
         None => {
-            let (path, message) = text.split_once(": error: ")?;
-            (path.ends_with(".xcodeproj").then_some(path), message)
+            let (path, message) = text
+                .split_once(": error: ")
+                .or_else(|| pretty.and_then(|_| text.split_once(": ")))?;
+            let project = path.ends_with(".xcodeproj") || message.contains(" (in target '");
+            (project.then_some(path), message)
         }
     };
     if place.is_none() && !text.starts_with("error: ") {

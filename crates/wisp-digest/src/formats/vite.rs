@@ -23,7 +23,9 @@ impl Build {
     pub(super) fn begins(line: &Line<'_>, report: &mut Report) -> Option<Self> {
         let text = line.text;
         let mut build = Self::default();
-        if let Some(said) = text.strip_prefix("[!] ") {
+        let fastlane =
+            text.ends_with(" - see the log above") || text.starts_with("[!] Exit status of command '");
+        if let Some(said) = text.strip_prefix("[!] ").filter(|_| !fastlane) {
             report.failed(line);
             build.state(said, line);
             return Some(build);

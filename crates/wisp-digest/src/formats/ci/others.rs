@@ -1,4 +1,4 @@
-//! The words of other runners: Jenkins, Travis, `CircleCI` and Buildkite.
+//! The words of other runners: Jenkins, Travis, `CircleCI`, Buildkite and fastlane.
 
 use crate::digest::{Kind, Location};
 use crate::line::{Line, cut, leading_number};
@@ -15,6 +15,9 @@ const ENDED: &[&str] = &[
     "Exited with code ",
     "🚨 Error: The command exited with status ",
     "user command error: exit status ",
+    "Exit status: ",
+    "fastlane finished with errors",
+    "[!] Exit status of command '",
     "org.codehaus.groovy.control.MultipleCompilationErrorsException: startup failed",
 ];
 
@@ -27,7 +30,13 @@ pub(super) fn read(line: &Line<'_>, report: &mut Report) -> Option<Step> {
     }
     let travis =
         text.starts_with("The command \"") && text.contains("\" exited with ") && text.ends_with('.');
-    if travis || ENDED.iter().any(|start| text.starts_with(start)) {
+    let fastlane = text.ends_with(" - see the log above")
+        || (text.contains("fastlane: [!] Shell command exited with exit status ")
+            && text.contains(" instead of "));
+    if text == "Exit status: 0" {
+        return Some(Step::Take);
+    }
+    if travis || fastlane || ENDED.iter().any(|start| text.starts_with(start)) {
         report.failed(line);
         report.announce(line);
         return Some(Step::Take);
