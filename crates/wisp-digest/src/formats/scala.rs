@@ -1,8 +1,11 @@
 //! Scala: the compiler's boxes, sbt's marks before them, and `ScalaTest`'s failed tests.
 //!
-//! Written from real runs of Scala 3.3's compiler; sbt 1, Scala 2.12 and 2.13 under it, `ScalaTest` 3 and munit seen in
-//! runs that their users posted. A plain `scalac` 2 writes as javac does and is read there.
+//! Written from real runs of Scala 3.3's compiler; sbt 1, Scala 2.12 and 2.13 under it, `ScalaTest` 3, munit, specs2
+//! and `ScalaCheck` seen in runs that their users posted. A plain `scalac` 2 writes as javac does and is read there.
 
+mod specs2;
+
+use self::specs2::Specs;
 use crate::diag::missing_name;
 use crate::digest::Kind;
 use crate::line::{Line, has_extension, leading_number, number_after, place_at_start};
@@ -12,9 +15,9 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "scala",
-    tools: "scalac 3, sbt, ScalaTest, munit",
+    tools: "scalac 3, sbt, ScalaTest, munit, specs2, ScalaCheck",
     recognises: "errors with place and both types, warnings by kind, failed tests; sbt's reports as consequences",
-    version: "Scala 3.3; sbt 1, ScalaTest 3, munit (runs posted by their users)",
+    version: "Scala 3.3; sbt 1, ScalaTest 3, munit, specs2 (runs posted by their users)",
     triggers: &[
         "-- [E",
         "-- Error: ",
@@ -36,6 +39,14 @@ pub(crate) const FORMAT: Format = Format {
         "Tests: succeeded ",
         "[info] - ",
         "[info]   - ",
+        "[info]     - ",
+        "[info] + ",
+        "[info]   + ",
+        "[info]     + ",
+        "[info] x ",
+        "[info] ! ",
+        " example, ",
+        " examples, ",
     ],
     reader: || Box::<Scala>::default(),
 };
@@ -47,6 +58,7 @@ struct Scala {
     thrown: Vec<Finding>,
     /// Whether anything of Scala's has been read: its sums are words of other tools too.
     known: bool,
+    specs: Specs,
 }
 
 #[derive(Debug)]
@@ -84,6 +96,9 @@ impl Reader for Scala {
             return Step::Hold;
         }
         self.close(report);
+        if let Some(step) = self.specs.line(text, line, report) {
+            return step;
+        }
         let opens = self.heading(text, line, report)
             || self.plain(text, line, report)
             || self.test(text, line, report)
@@ -101,6 +116,7 @@ impl Reader for Scala {
 
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
+        self.specs.close(report);
         for finding in self.thrown.drain(..) {
             let text = format!("[error] {}", finding.title);
             let number = finding.lines.first;
@@ -412,7 +428,7 @@ fn task(text: &str) -> Option<(&str, &str)> {
     let named = !task.is_empty()
         && task
             .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b" /-_.".contains(&byte));
+            .all(|byte| byte.is_ascii_alphanumeric() || b" /-_.:".contains(&byte));
     named.then_some((task, said))
 }
 
