@@ -33,6 +33,9 @@ pub(crate) const FORMAT: Format = Format {
         "Reason:       Error",
         "chart(s) linted",
         "==> Linting ",
+        "Error: failed to download \"",
+        "Error: looks like \"",
+        "Error: accumulating resources: ",
         "BackOff",
         "ErrImagePull",
         "OOMKilled",
@@ -58,6 +61,10 @@ const KUBECTL: &[&str] = &[
     "the server doesn't have a resource type ",
     "the path \"",
     "no objects passed to ",
+    "accumulating resources: ",
+    "no matching resources found",
+    "error loading config file \"",
+    "unable to read client-",
 ];
 
 /// States of a pod that do not mend themselves.
@@ -169,6 +176,9 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
             "execution error at (",
             "values don't meet the specifications",
             "Kubernetes cluster unreachable: ",
+            "failed to download \"",
+            "looks like \"",
+            "accumulating resources: ",
         ]
         .iter()
         .any(|start| rest.starts_with(start))
