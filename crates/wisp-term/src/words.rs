@@ -141,17 +141,22 @@ pub fn listed(line: &str, width: usize) -> String {
     if cells(line) <= width {
         return line.to_owned();
     }
-    let longest = longest(line);
-    if longest >= width {
+    if longest(line) >= width {
         return line.to_owned();
     }
-    let hang = [column(line, width / 2), 2]
+    let mut wrap = WordWrap::new(width);
+    wrap.hang(hanging(line, width));
+    wrap.push(line) + &wrap.end_line()
+}
+
+/// How far to the right the rows after the first of such a line stand, in rows of `width` cells.
+pub fn hanging(line: &str, width: usize) -> usize {
+    let longest = longest(line);
+    let places = [column(line, width / 2), 2];
+    places
         .into_iter()
         .find(|hang| hang + longest < width)
-        .unwrap_or(0);
-    let mut wrap = WordWrap::new(width);
-    wrap.hang(hang);
-    wrap.push(line) + &wrap.end_line()
+        .unwrap_or(0)
 }
 
 /// Cells of the widest word; ideographs are words of their own.

@@ -280,3 +280,21 @@ fn panels_of_text() {
         stage.press("f1");
     });
 }
+
+#[test]
+fn rows_of_a_listing_stand_under_its_last_column() {
+    let mut stage = Stage::ready(40, 24);
+    let text = "tools          current_date, run_command, read_file".to_owned();
+    stage.tell(Event::Output { text });
+    let path = "audit          /home/ada/.wisp/audit/20261130T112922.jsonl".to_owned();
+    stage.tell(Event::Output { text: path });
+    let screen = stage.screen();
+    assert!(
+        screen.contains("tools          current_date,\n               run_command, read_file\n"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("\n/home/ada/.wisp/audit/20261130T112922.js\nonl\n"),
+        "{screen}"
+    );
+}

@@ -7,13 +7,14 @@ use wisp_agent::protocol::{
 };
 use wisp_term::Role;
 use wisp_term::units::{format_duration, thousands};
+use wisp_term::words::hanging;
 
 use super::work::Held;
 use super::{App, Input, LONG_TURN};
 use crate::ansi;
 use crate::effect::Effect;
 use crate::panel::{About, Panel, TextPanel};
-use crate::wrap::{self, Break};
+use crate::wrap;
 
 impl App {
     pub(super) fn on_event(&mut self, event: Event) {
@@ -89,7 +90,10 @@ impl App {
         let lines = ansi::untrusted(text);
         let rows = lines
             .iter()
-            .flat_map(|line| wrap::lines(line, width, Break::Words))
+            .flat_map(|line| {
+                let text: String = line.iter().map(|span| span.content.as_ref()).collect();
+                wrap::hung(line, width, false, hanging(&text, width))
+            })
             .collect();
         self.finish_rows(rows);
     }
