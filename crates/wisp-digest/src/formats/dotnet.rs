@@ -61,6 +61,8 @@ pub(crate) const FORMAT: Format = Format {
         "You must install or update .NET",
         "A compatible .NET SDK was not found",
         "The build failed. Fix the build errors",
+        "Build failed. Use dotnet build to see",
+        "Could not execute because the specified",
     ],
     reader: || Box::<Dotnet>::default(),
 };
@@ -236,6 +238,7 @@ fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
         "Restore failed with ",
         "Test Run Aborted",
         "The build failed. Fix the build errors",
+        "Build failed. Use dotnet build to see",
     ]
     .iter()
     .any(|start| body.starts_with(start));

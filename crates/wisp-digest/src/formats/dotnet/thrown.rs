@@ -60,7 +60,7 @@ impl Thrown {
     }
 }
 
-/// The account of a runtime or an SDK that is not there.
+/// The account of a runtime, an SDK or a command that is not there.
 #[derive(Debug)]
 pub(super) struct Absent {
     pub(super) finding: Finding,
@@ -72,7 +72,8 @@ impl Absent {
     pub(super) fn of(line: &Line<'_>) -> Option<Self> {
         let body = line.body();
         let told = body.starts_with("You must install or update .NET")
-            || body == "A compatible .NET SDK was not found.";
+            || body == "A compatible .NET SDK was not found."
+            || body.starts_with("Could not execute because the specified command or ");
         told.then(|| Self {
             finding: Finding::new(Kind::Dependency, body.trim_end_matches('.'), line),
             room: 12,
@@ -89,6 +90,14 @@ impl Absent {
             self.finding.retitle(&title);
             self.finding.add(line);
         }
+        let absent = body
+            .strip_prefix("* You intended to execute a .NET")
+            .and_then(|rest| Some(rest.split_once("program, but ")?.1));
+        if let Some(absent) = absent {
+            let title = format!("{}: {}", self.finding.title, absent.trim_end_matches('.'));
+            self.finding.retitle(&title);
+            self.finding.add(line);
+        }
         if let Some(path) = body.strip_prefix("global.json file: ") {
             self.finding.location = Some(Location {
                 path: path.to_owned(),
@@ -96,6 +105,11 @@ impl Absent {
                 column: None,
             });
             self.finding.add(line);
+        }
+        let listed = body.starts_with("Possible reasons for this") || body.starts_with("* You ");
+        let of_command = self.finding.title.starts_with("Could not execute ");
+        if of_command {
+            return listed;
         }
         self.room > 0 && !body.starts_with("Learn ") && !body.starts_with("Installed SDKs")
     }
