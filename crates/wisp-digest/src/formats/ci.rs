@@ -383,6 +383,12 @@ fn command(text: &str, line: &Line<'_>, report: &mut Report) -> Step {
     // A message's newlines and percent signs are escaped; its first line tells.
     let message = message.split("%0A").next().unwrap_or(message).replace("%25", "%");
     let message = message.as_str();
+    // Turborepo's word on a task of which the output is above.
+    if message.contains("#") && message.contains(": command (") && message.ends_with(')') {
+        report.failed(line);
+        report.announce(line);
+        return Step::Take;
+    }
     let path = between(head, "file=", ",").or_else(|| head.split_once("file=").map(|(_, path)| path));
     let number = |name: &str| {
         let (_, rest) = head.split_once(name)?;

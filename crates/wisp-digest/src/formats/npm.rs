@@ -28,6 +28,7 @@ pub(crate) const FORMAT: Format = Format {
         "command finished with error",
         " exited (",
         "run failed: command",
+        "husky - ",
         "NX   Running target ",
         "error: script \"",
         "Failed",
@@ -188,12 +189,14 @@ fn is_side(text: &str) -> bool {
         || (text.starts_with("  ") && body.contains(" from the root project"))
 }
 
-/// Turborepo's and Nx's sums of the tasks that failed, and bun's word on a script.
+/// Turborepo's and Nx's sums of the tasks that failed, and bun's and husky's word on a script.
 fn turbo(body: &str) -> bool {
     (states(body, ": command (") && body.contains(" exited ("))
         || body.starts_with("ERROR  run failed: command")
         || (body.starts_with("NX   Running target ") && body.ends_with(" failed"))
         || body == "Failed tasks:"
+        || (body.starts_with("husky - ") && body.contains(" failed (code "))
+        || (body.starts_with("husky - ") && body.contains(" hook exited with code "))
         || (body.starts_with("error: script \"") && body.contains("\" exited with code "))
         || body
             .strip_prefix("Failed:    ")
