@@ -384,7 +384,7 @@ fn command(text: &str, line: &Line<'_>, report: &mut Report) -> Step {
     let message = message.split("%0A").next().unwrap_or(message).replace("%25", "%");
     let message = message.as_str();
     // Turborepo's word on a task of which the output is above.
-    if message.contains("#") && message.contains(": command (") && message.ends_with(')') {
+    if message.contains('#') && message.contains(": command (") && message.ends_with(')') {
         report.failed(line);
         report.announce(line);
         return Step::Take;
