@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use crate::block::trimmed;
 use crate::digest::Location;
+use crate::find::Find;
 use crate::line::{Place, paren_place_at_start, place, quoted, without_indent};
 use crate::literals::Literals;
 
@@ -173,7 +174,7 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
         return None;
     }
     match quoted(message).filter(|name| !name.is_empty()) {
-        Some(name) if message.contains("no matching function") => Some(format!("call {name}")),
+        Some(name) if message.has("no matching function") => Some(format!("call {name}")),
         Some(name) => Some(format!("missing {name}")),
         None => Some(format!("missing {message}")),
     }

@@ -76,6 +76,11 @@ const fn place([first, second, third]: [u8; 3]) -> usize {
 }
 
 /// How common a byte is in logs, roughly, in parts of a thousand.
+#[inline]
+pub(crate) fn commonness(byte: u8) -> u8 {
+    COMMON[usize::from(byte)]
+}
+
 static COMMON: [u8; 256] = {
     let mut common = [5; 256];
     let mut byte = 0_u8;

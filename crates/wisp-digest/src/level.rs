@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use crate::find::Find;
+use crate::looks::{Words, claimed};
+
 /// How serious an entry is. The order is the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -87,9 +90,9 @@ fn is_upper_or_marked(text: &str, word: &str) -> bool {
 fn logfmt(text: &str) -> Option<Severity> {
     let head = crate::line::cut(text, 160);
     let (_, rest) = head
-        .split_once("level=")
-        .or_else(|| head.split_once("\"level\":"))
-        .or_else(|| head.split_once("lvl="))?;
+        .part_at("level=")
+        .or_else(|| head.part_at("\"level\":"))
+        .or_else(|| head.part_at("lvl="))?;
     named(leading_word(rest.trim_start_matches(['"', ' '])))
 }
 
@@ -106,10 +109,10 @@ fn glog(text: &str) -> Option<Severity> {
     }
 }
 
-const FATAL: &[&str] = &[
+const FATAL: &Words = &Words::new(&[
     "fatal", "panic", "panicked", "critical", "crash", "crashed", "segfault", "aborted", "oops",
-];
-const ERROR: &[&str] = &[
+]);
+const ERROR: &Words = &Words::new(&[
     "error",
     "errors",
     "failed",
@@ -120,18 +123,15 @@ const ERROR: &[&str] = &[
     "refused",
     "timeout",
     "unable",
-];
-const WARNING: &[&str] = &["warn", "warning", "deprecated"];
+]);
+const WARNING: &Words = &Words::new(&["warn", "warning", "deprecated"]);
 
 /// The severity its words suggest, for an entry that declares none.
 pub(crate) fn guessed(text: &str) -> Severity {
-    if crate::looks::says(text, FATAL) {
-        Severity::Fatal
-    } else if crate::looks::says(text, ERROR) {
-        Severity::Error
-    } else if crate::looks::says(text, WARNING) {
-        Severity::Warning
-    } else {
-        Severity::Info
+    match claimed(text, &[FATAL, ERROR, WARNING]) {
+        Some(0) => Severity::Fatal,
+        Some(1) => Severity::Error,
+        Some(_) => Severity::Warning,
+        None => Severity::Info,
     }
 }

@@ -55,6 +55,7 @@ mod digest;
 mod digester;
 mod document;
 mod encoding;
+mod find;
 mod finding;
 mod first;
 mod formats;

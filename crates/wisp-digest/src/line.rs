@@ -2,6 +2,7 @@
 
 use crate::block::near;
 use crate::digest::{Location, Quote, Span};
+use crate::find::Find;
 use crate::limits;
 
 /// A line without colour, carriage returns and prefixes, with its number in the input.
@@ -54,7 +55,7 @@ pub(crate) fn without_indent(text: &str) -> &str {
 
 /// Whether the line says this itself: it is not a string, a comment or a quotation in somebody's source.
 pub(crate) fn states(text: &str, phrase: &str) -> bool {
-    let Some(at) = text.find(phrase) else {
+    let Some(at) = text.place_of(phrase) else {
         return false;
     };
     let before = text[..at].bytes().next_back();
@@ -81,8 +82,8 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
 
 /// What stands between the first `open` and the first `close` after it.
 pub(crate) fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(open)?;
-    rest.split_once(close).map(|(inside, _)| inside)
+    let (_, rest) = text.part_at(open)?;
+    rest.part_at(close).map(|(inside, _)| inside)
 }
 
 /// The digits at the start of `text` as a number, with what follows them.
@@ -106,7 +107,7 @@ pub(crate) fn leading_number(text: &str) -> Option<(u64, &str)> {
 /// The number that stands directly before ` word` in a tally line, such as the 3 of `3 failed`.
 pub(crate) fn number_before(text: &str, word: &str) -> Option<u64> {
     let mut from = 0;
-    while let Some(found) = text[from..].find(word) {
+    while let Some(found) = text[from..].place_of(word) {
         let at = from + found;
         let end = at + word.len();
         let whole = !text[end..].starts_with(|next: char| next.is_ascii_alphanumeric());
@@ -126,7 +127,7 @@ pub(crate) fn number_before(text: &str, word: &str) -> Option<u64> {
 
 /// The number that stands after `word` and blanks, such as the 1 of `Failures: 1`.
 pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
-    let (_, rest) = text.split_once(word)?;
+    let (_, rest) = text.part_at(word)?;
     leading_number(rest.trim_start_matches([' ', '\t', ':'])).map(|(number, _)| number)
 }
 
@@ -222,7 +223,7 @@ pub(crate) fn place(text: &str) -> Option<(Place<'_>, &str)> {
     }
     let path = &text[..at];
     let (line, rest) = leading_number(&text[at + 1..])?;
-    if colons && path.contains("://") {
+    if colons && path.has("://") {
         return None;
     }
     let (column, rest) = column_at_start(rest);
@@ -290,7 +291,7 @@ fn is_path(path: &str) -> bool {
         return false;
     }
     let plain = drive_length(path) > 0 || is_rooted(bytes);
-    (plain || !bytes.iter().any(|byte| ODD_IN_PATH[usize::from(*byte)])) && !path.contains("://")
+    (plain || !bytes.iter().any(|byte| ODD_IN_PATH[usize::from(*byte)])) && !path.has("://")
 }
 
 /// A path has fewer bytes.

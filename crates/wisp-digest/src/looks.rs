@@ -3,6 +3,8 @@
 //! Words count, not letters: `error_handler.rs`, `--fail-fast`, `0 failed`, `no errors` and
 //! `errors=remount-ro` are not failures.
 
+use crate::find::Find;
+
 /// Literals one of which is in every line that [`like_failure`] can be true for.
 pub(crate) const TRIGGERS: &[&str] = &[
     "rror",
@@ -27,7 +29,7 @@ pub(crate) const TRIGGERS: &[&str] = &[
     "egmentation",
 ];
 
-const WORDS: &[&str] = &[
+const WORDS: Words = Words::new(&[
     "error",
     "errors",
     "failed",
@@ -45,7 +47,7 @@ const WORDS: &[&str] = &[
     "abort",
     "segfault",
     "segmentation",
-];
+]);
 
 /// What is said to be expected is no failure.
 const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected failure"];
@@ -53,41 +55,88 @@ const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected f
 /// Whether one of the words of failure stands in the line as a word that claims something.
 pub(crate) fn like_failure(text: &str) -> bool {
     !["$ ", "+ ", "++ "].iter().any(|echo| text.starts_with(echo))
-        && claims(text, is_failure_word)
-        && !EXPECTED.iter().any(|words| text.contains(words))
+        && words(text).any(|word| is_failure_word(word.bytes) && word.claims())
+        && !EXPECTED.iter().any(|words| text.has(words))
 }
 
-/// Whether one of these words stands in the line as a word that claims something.
-pub(crate) fn says(text: &str, words: &[&str]) -> bool {
-    claims(text, |word| {
-        words
-            .iter()
-            .any(|each| word.eq_ignore_ascii_case(each.as_bytes()))
-    })
-}
-
-fn claims(text: &str, wanted: impl Fn(&[u8]) -> bool) -> bool {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let mut before: &[u8] = b"";
-    while at < bytes.len() {
-        if !is_word(bytes[at]) {
-            at += 1;
-            continue;
+/// The first of the lists that has a word which stands in the line as one that claims something.
+pub(crate) fn claimed(text: &str, lists: &[&Words]) -> Option<usize> {
+    let mut first = None;
+    for word in words(text) {
+        let earlier = &lists[..first.unwrap_or(lists.len())];
+        let list = earlier.iter().position(|list| list.have(word.bytes));
+        if list.is_some() && word.claims() {
+            first = list;
         }
-        let length = bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
-        let word = &bytes[at..at + length];
-        if wanted(word)
-            && stands_alone(bytes, at, length, is_exception_name(word))
-            && !negated(before)
-            && !counted_zero(&bytes[at + length..])
-        {
-            return true;
-        }
-        before = word;
-        at += length;
     }
-    false
+    first
+}
+
+/// Words in small letters, none longer than 31, and for each letter how long those are that begin with it: few of a
+/// line's words are as long as one of these with the same letter.
+pub(crate) struct Words {
+    list: &'static [&'static str],
+    lengths: [u32; 26],
+}
+
+impl Words {
+    pub(crate) const fn new(list: &'static [&'static str]) -> Self {
+        let (mut lengths, mut at) = ([0; 26], 0);
+        while at < list.len() {
+            let word = list[at].as_bytes();
+            lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+            at += 1;
+        }
+        Self { list, lengths }
+    }
+
+    /// Whether the word is among them, in capitals or small letters.
+    fn have(&self, word: &[u8]) -> bool {
+        let letter = word[0].to_ascii_lowercase().wrapping_sub(b'a');
+        let lengths = self.lengths.get(usize::from(letter)).copied().unwrap_or(0);
+        word.len() < 32
+            && lengths & (1 << word.len()) != 0
+            && self
+                .list
+                .iter()
+                .any(|each| word.eq_ignore_ascii_case(each.as_bytes()))
+    }
+}
+
+/// A word of a line.
+struct Word<'a> {
+    bytes: &'a [u8],
+    line: &'a [u8],
+    at: usize,
+    before: &'a [u8],
+}
+
+impl Word<'_> {
+    /// Whether it says that something is so.
+    fn claims(&self) -> bool {
+        let length = self.bytes.len();
+        stands_alone(self.line, self.at, length, is_exception_name(self.bytes))
+            && !negated(self.before)
+            && !counted_zero(&self.line[self.at + length..])
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let line = text.as_bytes();
+    let (mut from, mut before) = (0, &line[..0]);
+    std::iter::from_fn(move || {
+        let at = from + line[from..].iter().position(|byte| is_word(*byte))?;
+        let length = line[at..].iter().take_while(|byte| is_word(**byte)).count();
+        let bytes = &line[at..at + length];
+        let word = Word {
+            bytes,
+            line,
+            at,
+            before,
+        };
+        (from, before) = (at + length, bytes);
+        Some(word)
+    })
 }
 
 fn is_word(byte: u8) -> bool {
@@ -98,10 +147,7 @@ fn is_failure_word(word: &[u8]) -> bool {
     if word.len() < 4 {
         return false;
     }
-    WORDS
-        .iter()
-        .any(|each| word.eq_ignore_ascii_case(each.as_bytes()))
-        || is_exception_name(word)
+    WORDS.have(word) || is_exception_name(word)
 }
 
 /// `NullPointerException`, `AssertionError`: a name in capitals that ends so.

@@ -3,6 +3,7 @@
 //! Written from SARIF 2.1.0 as `CodeQL`, Semgrep and clippy-sarif write it.
 
 use crate::digest::{Kind, Location, Span};
+use crate::find::Find;
 use crate::json::{Event, Listener};
 use crate::limits;
 use crate::line::{Line, cut};
@@ -91,7 +92,7 @@ impl Sarif {
 
     fn value(&mut self, text: &str) {
         if self.depth == 1 && self.at(0) == "$schema" {
-            self.schema_named |= text.contains("sarif");
+            self.schema_named |= text.has("sarif");
         }
         if self.depth < 5 || self.at(2) != "results" {
             return;

@@ -5,6 +5,7 @@
 //! states, where the log has that. A package that cannot be loaded is told once more by each that asked for it.
 
 use crate::digest::{Failure, Kind, Location, Span};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, between, has_extension, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
@@ -108,7 +109,7 @@ impl Reader for Bazel {
         if text.starts_with("Use --verbose_failures") || text.starts_with("Use --sandbox_debug") {
             return Step::Take;
         }
-        if text.starts_with("Executed ") && text.contains(" tests") || text.starts_with("INFO: ") {
+        if text.starts_with("Executed ") && text.has(" tests") || text.starts_with("INFO: ") {
             Step::Take
         } else {
             Step::Pass
@@ -122,7 +123,7 @@ impl Reader for Bazel {
 
 /// The text without the time of `--show_timestamps`, `(10:14:07) `.
 fn untimed(text: &str) -> &str {
-    let time = text.strip_prefix('(').and_then(|rest| rest.split_once(") "));
+    let time = text.strip_prefix('(').and_then(|rest| rest.part_at(") "));
     let is_time =
         |time: &str| time.len() == 8 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     time.filter(|(time, _)| is_time(time))
@@ -170,17 +171,17 @@ impl Bazel {
             return Step::Hold;
         }
         let Some((location, message)) = place_at_start(rest).filter(|(place, _)| {
-            place.path.contains("BUILD")
+            place.path.has("BUILD")
                 || has_extension(&place.path, &["bzl"])
-                || place.path.contains("WORKSPACE")
-                || place.path.contains("MODULE.bazel")
+                || place.path.has("WORKSPACE")
+                || place.path.has("MODULE.bazel")
         }) else {
             return self.placeless(rest, line, report);
         };
         let message = message.trim_start_matches([':', ' ']);
-        if message.contains(" failed: (") {
+        if message.has(" failed: (") {
             report.announce(line);
-        } else if message.contains(" which failed to fetch") && !report.failures.is_empty() {
+        } else if message.has(" which failed to fetch") && !report.failures.is_empty() {
             report.cascade(line);
         } else {
             report.fail(Finding::new(Kind::Configure, message, line).at(location));
@@ -199,7 +200,7 @@ impl Bazel {
         }
         let asked = rest
             .strip_prefix("Skipping '")
-            .and_then(|rest| rest.split_once("': "));
+            .and_then(|rest| rest.part_at("': "));
         let message = asked.map_or(rest, |(_, message)| message);
         let key = format!("bazel {message}");
         report.failed(line);
@@ -229,7 +230,7 @@ impl Bazel {
     fn traced(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
         let body = line.body();
         if let Some((trace, place)) = self.trace.as_mut().zip(frame(body)) {
-            if !place.path.contains("/external/") {
+            if !place.path.has("/external/") {
                 trace.place = Some(place);
             }
             return true;
@@ -358,7 +359,7 @@ impl Bazel {
 /// `File "/srv/WORKSPACE", line 26, column 17, in <toplevel>`.
 fn frame(body: &str) -> Option<Location> {
     let path = between(body, "File \"", "\", line ")?;
-    let (_, rest) = body.split_once("\", line ")?;
+    let (_, rest) = body.part_at("\", line ")?;
     let (line, rest) = leading_number(rest)?;
     Some(Location {
         path: path.to_owned(),

@@ -5,6 +5,7 @@
 
 use super::vite::Build;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, between, leading_number, number_before, paren_place_at_start, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -165,7 +166,7 @@ impl Bundler {
             self.build = Some(build);
             return Some(Step::Hold);
         }
-        if text.contains("[built] [") && (text.ends_with(" error]") || text.ends_with(" errors]")) {
+        if text.has("[built] [") && (text.ends_with(" error]") || text.ends_with(" errors]")) {
             self.close(report);
             report.announce(line);
             return Some(Step::Take);
@@ -283,7 +284,7 @@ pub(super) fn unresolved(message: &str) -> Option<String> {
 fn is_module(rest: &str) -> bool {
     let (name, place) = rest.split_once(' ').unwrap_or((rest, ""));
     let placed = place.is_empty() || place.starts_with(|first: char| first.is_ascii_digit());
-    placed && !name.is_empty() && !rest.contains("error TS")
+    placed && !name.is_empty() && !rest.has("error TS")
 }
 
 /// `./src/a.js 3:4-12`, `src/a.ts:3:4`, `/srv/a.ts`.
@@ -322,11 +323,11 @@ fn warning(rest: &str, line: &Line<'_>, report: &mut Report) {
 /// Whether the line is a bundler's sum.
 fn sums(text: &str) -> bool {
     let counted = text.starts_with(|first: char| first.is_ascii_digit());
-    (text.starts_with("webpack ") && text.contains(" compiled "))
+    (text.starts_with("webpack ") && text.has(" compiled "))
         || text.ends_with(" detailed information that is not shown.")
         || text.starts_with("⚡ Done in ")
         || text.starts_with("✓ built in ")
-        || (counted && (is_count(text) || text.contains(" errors shown")))
+        || (counted && (is_count(text) || text.has(" errors shown")))
 }
 
 /// esbuild's `1 warning`, `2 errors`, `2 warnings and 1 error`.
@@ -353,7 +354,7 @@ fn sum(line: &Line<'_>, report: &mut Report) -> Step {
     if errors > 0 {
         report.failed(line);
         report.cascade(line);
-    } else if !text.contains("shown") && !is_count(text) {
+    } else if !text.has("shown") && !is_count(text) {
         report.succeeded(line);
     }
     Step::Take

@@ -7,6 +7,7 @@
 use super::rustc;
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, Place, has_extension, place_at_start};
 use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
@@ -174,7 +175,7 @@ impl CFamily {
     /// Lines the compilers write around diagnostics.
     fn words(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
-        if text.contains("required from") {
+        if text.has("required from") {
             if text.ends_with("required from here") {
                 self.used_at = place_at_start(text).map(|(location, _)| location);
             }
@@ -199,7 +200,7 @@ impl CFamily {
         }
         let around = text.starts_with("In file included from")
             || text.starts_with("                 from")
-            || (text.contains(": ") && AROUND.iter().any(|words| text.contains(words)));
+            || (text.has(": ") && AROUND.iter().any(|words| text.has(words)));
         around.then(|| {
             self.close(report);
             Step::Take
@@ -269,7 +270,7 @@ fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
 }
 
 fn is_library(path: &str) -> bool {
-    path.starts_with("/usr/") || path.contains("/include/c++/") || path.contains("/Toolchains/")
+    path.starts_with("/usr/") || path.has("/include/c++/") || path.has("/Toolchains/")
 }
 
 /// A compiler's command, as make and others echo it: the names of its files and flags claim nothing.
@@ -283,12 +284,12 @@ fn is_command(text: &str) -> bool {
         "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "gfortran", "nvcc",
     ];
     let known = compilers.contains(&name) || name.ends_with("-gcc") || name.ends_with("-g++");
-    known && (arguments.starts_with('-') || arguments.contains(" -"))
+    known && (arguments.starts_with('-') || arguments.has(" -"))
 }
 
 /// `2 warnings generated.` reports no failure.
 fn only_warnings(text: &str) -> bool {
-    text.ends_with(" generated.") && !text.contains("error")
+    text.ends_with(" generated.") && !text.has("error")
 }
 
 fn is_sum(text: &str) -> bool {

@@ -4,6 +4,7 @@
 
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, number_before, place_at_start, quoted, without_indent};
 use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
@@ -106,11 +107,11 @@ impl Cargo {
         if let Some(rest) = text.strip_prefix("error: ") {
             return self.error(rest, line, report);
         }
-        if text.starts_with("warning: `") && text.contains(" generated ") {
+        if text.starts_with("warning: `") && text.has(" generated ") {
             return Step::Take;
         }
         if line.body().starts_with("process didn't exit successfully: ") {
-            if line.body().contains("(signal: ") {
+            if line.body().has("(signal: ") {
                 report.fail(Finding::new(Kind::Crash, line.body(), line));
             } else {
                 report.cascade(line);
@@ -227,8 +228,8 @@ impl Cargo {
 /// A build script that panicked says where and why.
 fn tell(finding: &mut Finding, line: &Line<'_>) {
     let panicked = finding.explain.last().map_or("", |quote| quote.text.trim_start());
-    let said = panicked.starts_with("thread '") && !panicked.contains("panicked at '");
-    if let Some((_, place)) = panicked.split_once(" panicked at ").filter(|_| said) {
+    let said = panicked.starts_with("thread '") && !panicked.has("panicked at '");
+    if let Some((_, place)) = panicked.part_at(" panicked at ").filter(|_| said) {
         finding.location = place_at_start(place).map(|(location, _)| location);
         finding.retitle(&format!("{}: {}", finding.title, line.body()));
     }
@@ -246,9 +247,9 @@ pub(super) fn says(line: &Line<'_>) -> bool {
         Some(b'w') => {
             text.starts_with("warning: build failed, waiting")
                 || (text.starts_with("warning: `")
-                    && text.contains("` (")
-                    && text.contains(") generated ")
-                    && text.contains(" warning"))
+                    && text.has("` (")
+                    && text.has(") generated ")
+                    && text.has(" warning"))
         }
         _ => false,
     }

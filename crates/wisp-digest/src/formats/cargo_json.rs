@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::Line;
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -157,7 +158,7 @@ fn test(event: &Event, line: &Line<'_>, report: &mut Report) {
         return;
     };
     let printed = event.stdout.as_deref().unwrap_or("");
-    let panic = printed.split_once("panicked at ").map(|(_, rest)| rest);
+    let panic = printed.part_at("panicked at ").map(|(_, rest)| rest);
     let message = panic
         .and_then(|rest| rest.split_once('\n'))
         .map_or("", |(_, rest)| rest.lines().next().unwrap_or(""));

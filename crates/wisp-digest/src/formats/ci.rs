@@ -9,6 +9,7 @@ mod others;
 use crate::counted::counted;
 use crate::diag::{colon, paren};
 use crate::digest::{Kind, Location, Verdict};
+use crate::find::Find;
 use crate::line::{Line, between, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -125,7 +126,7 @@ impl Reader for Ci {
             return command(text, line, report);
         }
         // What an action tries again is no failure.
-        if text.starts_with("The process '") && text.contains("' failed with exit code ") {
+        if text.starts_with("The process '") && text.has("' failed with exit code ") {
             return Step::Take;
         }
         // As the page of a run shows it.
@@ -347,12 +348,12 @@ fn is_words(text: &str) -> bool {
 /// Why `GitLab` says that a job failed, when it is not the code that its script ended with.
 fn said(why: &str) -> Option<&str> {
     let why = why.trim_start_matches(" (system failure)").strip_prefix(": ")?;
-    (!why.contains("exit code ")).then_some(why)
+    (!why.has("exit code ")).then_some(why)
 }
 
 /// `.github/workflows/ci.yml (Line: 191, Col: 21)` in what a runner says of a workflow.
 fn in_workflow(text: &str) -> Option<Location> {
-    let (before, rest) = text.split_once(" (Line: ")?;
+    let (before, rest) = text.part_at(" (Line: ")?;
     let (line, rest) = leading_number(rest)?;
     let column = rest.strip_prefix(", Col: ").and_then(leading_number);
     let path = before.rsplit(' ').next()?;
@@ -366,7 +367,7 @@ fn in_workflow(text: &str) -> Option<Location> {
 /// The code with which a step ended: `Process completed with exit code 1.`, Azure's `Bash exited with code '1'.`
 fn exit_code(text: &str) -> Option<&str> {
     let azure = || {
-        let (shell, code) = text.split_once(" exited with code '")?;
+        let (shell, code) = text.part_at(" exited with code '")?;
         (!shell.contains(' ')).then_some(code)
     };
     let code = text
@@ -377,21 +378,21 @@ fn exit_code(text: &str) -> Option<&str> {
 
 /// `::error file=a.js,line=1::message`, as a workflow prints it.
 fn command(text: &str, line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((head, message)) = text[2..].split_once("::") else {
+    let Some((head, message)) = text[2..].part_at("::") else {
         return Step::Pass;
     };
     // A message's newlines and percent signs are escaped; its first line tells.
     let message = message.split("%0A").next().unwrap_or(message).replace("%25", "%");
     let message = message.as_str();
     // Turborepo's word on a task of which the output is above.
-    if message.contains('#') && message.contains(": command (") && message.ends_with(')') {
+    if message.contains('#') && message.has(": command (") && message.ends_with(')') {
         report.failed(line);
         report.announce(line);
         return Step::Take;
     }
-    let path = between(head, "file=", ",").or_else(|| head.split_once("file=").map(|(_, path)| path));
+    let path = between(head, "file=", ",").or_else(|| head.part_at("file=").map(|(_, path)| path));
     let number = |name: &str| {
-        let (_, rest) = head.split_once(name)?;
+        let (_, rest) = head.part_at(name)?;
         crate::line::leading_number(rest).map(|(number, _)| number)
     };
     let location = path.map(|path| Location {

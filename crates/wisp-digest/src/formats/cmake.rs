@@ -4,6 +4,7 @@
 //! is an answer, not an error; the message of an error is everything indented under it.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, between, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -49,7 +50,7 @@ struct Open {
 
 impl Reader for Cmake {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if std::mem::take(&mut self.command) && !line.text.contains(": error") {
+        if std::mem::take(&mut self.command) && !line.text.has(": error") {
             return Step::Take;
         }
         if let Some(open) = &mut self.open {
@@ -148,7 +149,7 @@ impl Open {
 
 /// `CMake Error at CMakeLists.txt:10 (find_package):`.
 fn place(text: &str) -> Option<Location> {
-    let rest = text.split_once(" at ")?.1;
+    let rest = text.part_at(" at ")?.1;
     let (path, rest) = rest.split_once(':')?;
     let line = leading_number(rest).map(|(line, _)| line);
     Some(Location {

@@ -5,6 +5,7 @@
 //! stated by `CTest` alone.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -52,7 +53,7 @@ impl Reader for Ctest {
         if body.starts_with("Use \"--rerun-failed ") {
             return Step::Take;
         }
-        if let Some((_, rest)) = body.split_once("Test #").filter(|(count, _)| is_count(count)) {
+        if let Some((_, rest)) = body.part_at("Test #").filter(|(count, _)| is_count(count)) {
             return self.status(rest, line, report);
         }
         if body.starts_with("Start ") && line.indent() >= 4 {
@@ -60,7 +61,7 @@ impl Reader for Ctest {
             self.known = report.total();
             return Step::Take;
         }
-        if body.contains("% tests passed") {
+        if body.has("% tests passed") {
             self.sum(line, report);
             return Step::Take;
         }
@@ -81,15 +82,15 @@ impl Ctest {
             self.close(report);
             self.known = report.total();
         }
-        let Some((_, rest)) = rest.split_once(": ") else {
+        let Some((_, rest)) = rest.part_at(": ") else {
             return Step::Pass;
         };
         let name = rest.split([' ', '.']).next().unwrap_or(rest).to_owned();
-        if rest.contains("***Not Run (Disabled)") {
+        if rest.has("***Not Run (Disabled)") {
             report.tally("ctest", &[("disabled", 1)], line);
             return Step::Take;
         }
-        let Some((_, status)) = rest.split_once("***") else {
+        let Some((_, status)) = rest.part_at("***") else {
             self.known = report.total();
             return Step::Take;
         };
@@ -182,7 +183,7 @@ impl Ctest {
 
     /// A test in the list at the end; one whose status line is not in the input is a failure known only here.
     fn listed(&mut self, line: &Line<'_>, report: &mut Report) {
-        let Some((_, rest)) = line.body().split_once(" - ") else {
+        let Some((_, rest)) = line.body().part_at(" - ") else {
             return;
         };
         let Some((name, status)) = rest.rsplit_once(" (") else {

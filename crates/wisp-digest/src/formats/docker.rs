@@ -6,6 +6,7 @@
 //! "failed to solve" reports the step that failed.
 
 use crate::digest::{Kind, Location, Verdict};
+use crate::find::Find;
 use crate::line::{Line, cut, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -146,7 +147,7 @@ impl Docker {
     fn step_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
         let section = report.section.filter(|at| is_step(report, *at))?;
-        let name = text.starts_with('[') && text.contains("] ");
+        let name = text.starts_with('[') && text.has("] ");
         if name {
             let section = report.sections.get_mut(section)?;
             if !section.name.contains(' ') {
@@ -212,7 +213,7 @@ impl Docker {
     }
 
     fn ends(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let told = line.text.split_once("failed to solve: ");
+        let told = line.text.part_at("failed to solve: ");
         let own = |start: &str| start.is_empty() || start.starts_with("ERROR: ") || start.ends_with(": ");
         let Some((_, message)) = told.filter(|(start, _)| own(start)) else {
             return old_builder(line, report);
@@ -221,7 +222,7 @@ impl Docker {
         if let Some((place, number)) = self.place.take() {
             report.note(format!("the step that failed is at {place}"), number);
         }
-        if message.contains("did not complete successfully") || message.contains("executor failed") {
+        if message.has("did not complete successfully") || message.has("executor failed") {
             report.cascade(line);
         } else if !report.repeat(&format!("docker {message}"), line.number) && report.failures.is_empty() {
             report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
@@ -242,8 +243,8 @@ fn is_step(report: &Report, section: usize) -> bool {
 
 /// Compose's word on a container and concurrently's on a command, `web-1 exited with code 1`: who, and the code.
 fn ended(text: &str) -> Option<(&str, &str)> {
-    let (command, code) = text.split_once(" exited with code ")?;
-    let plain = !command.contains(": ") && code.parse::<i32>().is_ok();
+    let (command, code) = text.part_at(" exited with code ")?;
+    let plain = !command.has(": ") && code.parse::<i32>().is_ok();
     plain.then_some((command, code))
 }
 
@@ -251,7 +252,7 @@ fn ended(text: &str) -> Option<(&str, &str)> {
 fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
     let text = line.text.trim_start();
     let bare = text.trim_start_matches("docker: ").trim_start_matches("ERROR: ");
-    if text.starts_with("✘ Container ") && text.contains(" Error") {
+    if text.starts_with("✘ Container ") && text.has(" Error") {
         report.announce(line);
     } else if text.starts_with("executor failed running [") {
         report.failed(line);
@@ -263,8 +264,7 @@ fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
         } else {
             report.cascade(line);
         }
-    } else if REFUSED.iter().any(|start| bare.starts_with(start)) && !bare.contains("dockerfile parse error")
-    {
+    } else if REFUSED.iter().any(|start| bare.starts_with(start)) && !bare.has("dockerfile parse error") {
         let message = bare.strip_prefix("Error response from daemon: ").unwrap_or(bare);
         let finding = Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}"));
         // What a script removes need not be there.
@@ -319,8 +319,7 @@ fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
     if daemon(line, report) {
         return Step::Take;
     }
-    if line.text.contains("dockerfile parse error") && PARSED.iter().any(|start| line.text.starts_with(start))
-    {
+    if line.text.has("dockerfile parse error") && PARSED.iter().any(|start| line.text.starts_with(start)) {
         report.failed(line);
         report.fail(Finding::new(Kind::Configure, line.text, line));
         return Step::Take;

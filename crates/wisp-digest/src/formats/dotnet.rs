@@ -13,6 +13,7 @@ use tests::Failed;
 use thrown::{Absent, Thrown};
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, leading_number, number_after, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -98,7 +99,7 @@ impl Reader for Dotnet {
         if self.goes_on(line, report) {
             return Step::Hold;
         }
-        if std::mem::take(&mut self.threw) && line.text.contains("Aborted") {
+        if std::mem::take(&mut self.threw) && line.text.has("Aborted") {
             report.cascade(line);
             return Step::Take;
         }
@@ -166,8 +167,8 @@ impl Dotnet {
             }
             return Step::Take;
         }
-        let from = text.starts_with("Running tests from ") && text.contains(" (net");
-        if from || text.contains("Testing.Platform Runner v") {
+        let from = text.starts_with("Running tests from ") && text.has(" (net");
+        if from || text.has("Testing.Platform Runner v") {
             self.runner = Runner::Platform;
             return Step::Lean;
         }
@@ -177,7 +178,7 @@ impl Dotnet {
             self.sum = true;
             return begin_sum(line, report);
         }
-        if let Some((_, reason)) = text.split_once("test run was aborted. Reason: ") {
+        if let Some((_, reason)) = text.part_at("test run was aborted. Reason: ") {
             report.failed(line);
             self.aborted = Some(Finding::new(Kind::Crash, reason, line).known_as(format!("dotnet {reason}")));
             return Step::Hold;
@@ -242,13 +243,13 @@ fn consequence(line: &Line<'_>, report: &mut Report) -> bool {
     ]
     .iter()
     .any(|start| body.starts_with(start));
-    let project = body.contains(">Done building project ") || body.starts_with("Done Building Project ");
+    let project = body.has(">Done building project ") || body.starts_with("Done Building Project ");
     if whole || (project && body.ends_with("-- FAILED.")) || line.text.starts_with("  Failed to restore ") {
         report.failed(line);
         report.cascade(line);
         return true;
     }
-    let of_project = body.contains(" failed with ") && body.contains(" error(s)");
+    let of_project = body.has(" failed with ") && body.has(" error(s)");
     if of_project {
         report.announce(line);
     }

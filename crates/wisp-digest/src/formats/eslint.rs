@@ -5,6 +5,7 @@
 
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -49,7 +50,7 @@ pub(super) fn row<'a>(line: &Line<'a>) -> Option<Row<'a>> {
     let (row, rest) = leading_number(line.body()).filter(|_| line.indent() > 0)?;
     let (column, rest) = leading_number(rest.strip_prefix(':')?)?;
     let rest = rest.strip_prefix("  ")?.trim_start();
-    let (word, message) = rest.split_once("  ")?;
+    let (word, message) = rest.part_at("  ")?;
     let error = match word.trim() {
         "error" | "✖" | "×" => true,
         "warning" | "⚠" => false,

@@ -3,6 +3,7 @@
 //! Written from real runs of Elixir 1.14 and 1.18. A failure is numbered; a line that a test prints is not.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, cut, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -145,7 +146,7 @@ impl Mix {
             }
             return None;
         }
-        self.elixir |= line.text.starts_with("Compiling ") && line.text.contains("(.ex)");
+        self.elixir |= line.text.starts_with("Compiling ") && line.text.has("(.ex)");
         let named = line.body().starts_with("warning: ") || line.body().starts_with("error: ");
         let starts = self.elixir && named && line.indent() <= 4 && self.open.is_none() && !self.running;
         starts.then(|| {
@@ -186,10 +187,7 @@ impl Mix {
 
     fn between(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.starts_with(|first: char| first.is_ascii_digit())
-            && text.contains(" test")
-            && sum(line, report)
-        {
+        if text.starts_with(|first: char| first.is_ascii_digit()) && text.has(" test") && sum(line, report) {
             self.running = false;
             return Step::Take;
         }
@@ -197,7 +195,7 @@ impl Mix {
             if self.running {
                 return Step::Take;
             }
-            if self.stated && rest.contains("cannot compile module") {
+            if self.stated && rest.has("cannot compile module") {
                 report.cascade(line);
                 return Step::Take;
             }
@@ -219,7 +217,7 @@ impl Mix {
     fn remember_undefined(&mut self, text: &str, number: u64) {
         let name = text
             .strip_prefix("warning: ")
-            .and_then(|rest| rest.split_once(" is undefined"))
+            .and_then(|rest| rest.part_at(" is undefined"))
             .map(|(name, _)| name);
         if let Some(name) = name.filter(|name| !name.contains(' ') && self.undefined.len() < limits::PENDING)
         {
@@ -230,7 +228,7 @@ impl Mix {
     fn close(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
             // Rustler's: the compiler that it called has said why.
-            let called = open.compile && open.finding.title.contains("calling `cargo rustc` failed");
+            let called = open.compile && open.finding.title.has("calling `cargo rustc` failed");
             if called && report.total() > 0 {
                 let number = open.finding.lines.first;
                 return report.cascade(&Line { number, text: "" });
@@ -334,7 +332,7 @@ impl Open {
         let side = ["code: ", "left: ", "right:", "mix "]
             .iter()
             .any(|start| body.starts_with(start));
-        if side && !self.finding.title.contains("** (") {
+        if side && !self.finding.title.has("** (") {
             self.finding.add(line);
         } else {
             self.finding.quote(line);
@@ -343,7 +341,7 @@ impl Open {
 
     /// `** (CompileError) lib/pool.ex:2: …`.
     fn compile_place(&mut self, body: &str) {
-        let rest = body.split_once(") ").map_or(body, |(_, rest)| rest);
+        let rest = body.part_at(") ").map_or(body, |(_, rest)| rest);
         if let Some((location, _)) = place_at_start(rest) {
             self.finding.location = Some(location);
         }

@@ -6,6 +6,7 @@
 //! `gofmt -l` prints bare names, which are read only under the command that asked for them.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -127,7 +128,7 @@ impl Formatter {
             return Some(Step::Hold);
         }
         self.close(report);
-        let (path, message) = rest.split_once(": ").unwrap_or(("", rest));
+        let (path, message) = rest.part_at(": ").unwrap_or(("", rest));
         let (message, place) = message.rsplit_once(" (").unwrap_or((message, ""));
         let mut finding = Finding::new(Kind::Compile, message, line);
         finding.location = (!path.is_empty()).then(|| located(path, place.trim_end_matches(')')));
@@ -139,9 +140,9 @@ impl Formatter {
         let text = line.text;
         let (block, finding) = if text == "Checking formatting..." {
             (Block::Prettier, None)
-        } else if text.contains("gofmt -l") {
+        } else if text.has("gofmt -l") {
             (Block::Gofmt, None)
-        } else if text.contains(": code should be clang-formatted") {
+        } else if text.has(": code should be clang-formatted") {
             return Some(self.clang(line, report));
         } else {
             (Block::Black, Some(unparsed(line)?))
@@ -186,7 +187,7 @@ impl Formatter {
             report.fail(changed("ruff", name, line));
         } else if let Some((name, _)) = text
             .strip_prefix("ERROR: ")
-            .and_then(|rest| rest.split_once(" Imports are incorrectly sorted"))
+            .and_then(|rest| rest.part_at(" Imports are incorrectly sorted"))
         {
             report.failed(line);
             report.fail(changed("isort", name, line));
@@ -206,7 +207,7 @@ impl Formatter {
 
     fn counts(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.contains("Code style issues found in")
+        if text.has("Code style issues found in")
             || text.starts_with("Error occurred when checking code style")
         {
             report.failed(line);
@@ -214,7 +215,7 @@ impl Formatter {
             self.named = false;
             return Step::Take;
         }
-        if !text.starts_with(|first: char| first.is_ascii_digit()) || !text.contains(" file") {
+        if !text.starts_with(|first: char| first.is_ascii_digit()) || !text.has(" file") {
             return Step::Pass;
         }
         let count = |words: &str| {
@@ -282,10 +283,7 @@ fn unparsed(line: &Line<'_>) -> Option<Finding> {
         let (place, _) = place_at_start(rest)?;
         return Some(Finding::new(Kind::Compile, line.text, line).at(place));
     }
-    let (path, why) = line
-        .text
-        .strip_prefix("error: cannot format ")?
-        .split_once(": ")?;
+    let (path, why) = line.text.strip_prefix("error: cannot format ")?.part_at(": ")?;
     let place = ["Cannot parse: ", "Cannot parse for target version "]
         .iter()
         .find_map(|words| why.strip_prefix(words))

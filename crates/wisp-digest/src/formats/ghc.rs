@@ -8,6 +8,7 @@ mod tasty;
 use self::tasty::Tasty;
 use crate::diag::{Diagnostic, Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, has_extension};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -187,7 +188,7 @@ impl Block {
             Self::Search(finding) => {
                 let why = body
                     .strip_prefix("[__")
-                    .and_then(|rest| rest.split_once("] "))
+                    .and_then(|rest| rest.part_at("] "))
                     .map(|(_, why)| why);
                 let stated = why.filter(|why| {
                     why.starts_with("unknown package")
@@ -210,7 +211,7 @@ impl Block {
                 if text.ends_with('.') || body.is_empty() {
                     return false;
                 }
-                *killed |= body.contains("was killed") || body.contains("(i.e. SIGKILL)");
+                *killed |= body.has("was killed") || body.has("(i.e. SIGKILL)");
                 crate::line::cut(body, crate::limits::QUOTE).clone_into(text);
                 true
             }
@@ -281,7 +282,7 @@ impl Ghc {
             let cause = missing_name(&finding.title).or_else(|| {
                 let name = finding
                     .title
-                    .split_once("not in scope: ")
+                    .part_at("not in scope: ")
                     .map(|(_, name)| name.split(' ').next().unwrap_or(name));
                 name.map(|name| format!("missing {name}"))
             });
@@ -300,7 +301,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         report.cascade(line);
         return Step::Take;
     }
-    if text.contains("panic! (the 'impossible' happened)") {
+    if text.has("panic! (the 'impossible' happened)") {
         report.fail(Finding::new(Kind::Crash, text, line));
         return Step::Take;
     }
@@ -312,7 +313,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         report.announce(line);
         return Step::Take;
     }
-    if text.contains("' failed in phase `") || text.starts_with("Tests failed for ") {
+    if text.has("' failed in phase `") || text.starts_with("Tests failed for ") {
         report.cascade(line);
         return Step::Take;
     }
@@ -322,7 +323,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         report.cascade(line);
         return Step::Take;
     }
-    if text.contains(" test suites (") && text.ends_with(" passed.") {
+    if text.has(" test suites (") && text.ends_with(" passed.") {
         return Step::Take;
     }
     if text.starts_with("Test suite ") {

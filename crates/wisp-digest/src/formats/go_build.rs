@@ -5,6 +5,7 @@
 
 use crate::diag::{check_at_end, missing_name};
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -42,7 +43,7 @@ impl Reader for GoBuild {
             if message == "too many errors" {
                 return too_many(line, report);
             }
-            let kind = if message.ends_with(')') && message.contains(" (") {
+            let kind = if message.ends_with(')') && message.has(" (") {
                 Kind::Lint
             } else {
                 Kind::Compile
@@ -112,12 +113,12 @@ fn module_error(line: &Line<'_>, report: &mut Report) -> Step {
             "requires go >=",
         ]
         .iter()
-        .any(|words| rest.contains(words))
+        .any(|words| rest.has(words))
     });
     let package = text.starts_with("package ")
-        && (text.contains("is not in std")
-            || text.contains("is not in GOROOT")
-            || text.contains("import cycle not allowed"));
+        && (text.has("is not in std")
+            || text.has("is not in GOROOT")
+            || text.has("import cycle not allowed"));
     if go || package {
         report.fail(Finding::new(Kind::Dependency, text, line).because(missing_name(text)));
         return Step::Take;

@@ -8,6 +8,7 @@ mod panic;
 mod tree;
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -121,11 +122,7 @@ impl GoTest {
             self.current = None;
             return Some(Step::Take);
         }
-        if let Some(rest) = line
-            .text
-            .strip_prefix("DONE ")
-            .filter(|rest| rest.contains(" test"))
-        {
+        if let Some(rest) = line.text.strip_prefix("DONE ").filter(|rest| rest.has(" test")) {
             self.current = None;
             self.tree.flush(report);
             return Some(done(rest, line, report));
@@ -214,7 +211,7 @@ impl GoTest {
         self.tree.flush(report);
         self.current = None;
         report.tally("go packages", &[("failed", 1)], line);
-        if package.contains("[build failed]") || package.contains("[setup failed]") {
+        if package.has("[build failed]") || package.has("[setup failed]") {
             report.tally("go packages", &[("not built", 1)], line);
         }
         report.failed(line);

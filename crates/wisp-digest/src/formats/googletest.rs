@@ -3,6 +3,7 @@
 //! Written from real runs of GoogleTest 1.15. What a passing test prints is its own affair.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -88,8 +89,8 @@ fn mark(text: &str) -> Option<(&str, &str)> {
 
 /// Lines that say more about a running test than that it printed them.
 fn breaks_out(text: &str) -> bool {
-    text.starts_with("==") && text.contains("ERROR: ")
-        || text.contains(" Test #")
+    text.starts_with("==") && text.has("ERROR: ")
+        || text.has(" Test #")
         || text.trim_start().starts_with("Start ")
 }
 
@@ -119,7 +120,7 @@ impl Gtest {
             }
             "FAILED" => self.failed(rest, line, report),
             "PASSED" => passed(rest, line, report),
-            _ if rest.contains(" ran.") => ran(rest, line, report),
+            _ if rest.has(" ran.") => ran(rest, line, report),
             _ => {}
         }
         Step::Take

@@ -15,6 +15,7 @@ use super::java::Trace;
 use super::jvm;
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -103,7 +104,7 @@ impl Reader for Gradle {
             return Step::Hold;
         }
         self.printed =
-            text.contains(" > ") && (text.ends_with(" STANDARD_ERROR") || text.ends_with(" STANDARD_OUT"));
+            text.has(" > ") && (text.ends_with(" STANDARD_ERROR") || text.ends_with(" STANDARD_OUT"));
         if self.printed {
             return Step::Hold;
         }
@@ -116,7 +117,7 @@ impl Reader for Gradle {
         }
         if let Some(name) = text
             .strip_suffix(" FAILED")
-            .filter(|name| name.contains(" > ") && !name.starts_with("> "))
+            .filter(|name| name.has(" > ") && !name.starts_with("> "))
         {
             let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
                 .of(name)
@@ -176,7 +177,7 @@ impl Gradle {
             return Step::Take;
         }
         if let Some((errors, _)) = text.strip_prefix("Lint found ").and_then(leading_number) {
-            if errors > 0 && text.contains(" error") {
+            if errors > 0 && text.has(" error") {
                 report.announce(line);
             }
             return Step::Take;
@@ -185,12 +186,12 @@ impl Gradle {
             report.fail(finding);
             return Step::Take;
         }
-        if text.starts_with("ERROR: ") && text.contains(" while running R8.") {
+        if text.starts_with("ERROR: ") && text.has(" while running R8.") {
             report.announce(line);
             return Step::Take;
         }
         // Flutter and others that run gradle say so after it.
-        if text.contains("Gradle task ") && text.contains(" failed with exit code ") {
+        if text.has("Gradle task ") && text.has(" failed with exit code ") {
             report.cascade(line);
             return Step::Take;
         }
@@ -310,7 +311,7 @@ const ENDS: &[&str] = &["BUILD FAILED", "=====", "> Task ", "FAILURE: "];
 /// `ERROR: R8: Missing class heron.Sounder (referenced from: …)`, `ERROR:/srv/tides.jar: D8: Type … is defined twice`.
 fn dexer(line: &Line<'_>) -> Option<Finding> {
     let rest = line.text.strip_prefix("ERROR:")?;
-    let (place, message) = rest.split_once("R8: ").or_else(|| rest.split_once("D8: "))?;
+    let (place, message) = rest.part_at("R8: ").or_else(|| rest.part_at("D8: "))?;
     let mut finding = Finding::new(Kind::Link, message, line).because(missing_name(message));
     let path = place.trim().trim_end_matches(':');
     finding.location = (!path.is_empty()).then(|| Location {
@@ -339,7 +340,7 @@ fn is_under(line: &Line<'_>) -> bool {
 
 /// `Build file '/srv/build.gradle.kts' line: 7`, and so of a settings file and a script.
 fn build_file(text: &str) -> Option<Location> {
-    let (file, row) = text.split_once("' line: ")?;
+    let (file, row) = text.part_at("' line: ")?;
     let (_, path) = file.split_once('\'')?;
     Some(Location {
         path: path.to_owned(),
@@ -398,10 +399,10 @@ fn at_end(body: &str) -> Option<Location> {
 fn sum(line: &Line<'_>, report: &mut Report) -> Step {
     let Some((count, rest)) = leading_number(line.text).filter(|(_, rest)| rest.starts_with(" test")) else {
         let verdict =
-            [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end)) && line.text.contains(" > ");
+            [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end)) && line.text.has(" > ");
         return if verdict { Step::Take } else { Step::Pass };
     };
-    if !rest.contains("completed") {
+    if !rest.has("completed") {
         return Step::Pass;
     }
     let number = |word| crate::line::number_before(rest, word).unwrap_or(0);

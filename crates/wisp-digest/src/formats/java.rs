@@ -4,6 +4,7 @@
 //! frame that is the person's own is the place, and each thread's exception is a failure of its own.
 
 use crate::digest::{Kind, Location, Quote};
+use crate::find::Find;
 use crate::line::{Line, cut};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -182,7 +183,7 @@ impl Reader for Java {
 /// `Exception in thread "main" java.lang.IllegalStateException: text`.
 fn in_thread(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("Exception in thread \"")?;
-    rest.split_once("\" ")
+    rest.part_at("\" ")
 }
 
 impl Java {

@@ -4,6 +4,7 @@
 //! the end repeats.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -107,7 +108,7 @@ impl Jest {
             return Some(Step::Take);
         }
         let alone = text.starts_with("No tests found, exiting with code 1")
-            || (text.starts_with("Jest: ") && text.contains(" coverage threshold for "));
+            || (text.starts_with("Jest: ") && text.has(" coverage threshold for "));
         if alone {
             self.close(report);
             report.fail(Finding::new(Kind::Tool, text, line));
@@ -210,8 +211,8 @@ impl Open {
 
 /// `SyntaxError: /srv/a.test.js: Unexpected token (1:24)`.
 fn parsed(body: &str) -> Option<Location> {
-    let (_, rest) = body.split_once(": ")?;
-    let (path, rest) = rest.split_once(": ")?;
+    let (_, rest) = body.part_at(": ")?;
+    let (path, rest) = rest.part_at(": ")?;
     let (_, place) = rest.rsplit_once('(')?;
     let (row, column) = place.trim_end_matches(')').split_once(':')?;
     Some(Location {
@@ -228,9 +229,9 @@ pub(super) fn own_frame(text: &str) -> Option<Location> {
         .map_or(text, |(_, inside)| inside)
         .trim_end_matches(')');
     let (location, _) = place_at_start(inside.trim_start_matches("file://").trim())?;
-    let foreign = location.path.contains("node_modules")
+    let foreign = location.path.has("node_modules")
         || location.path.starts_with("node:")
-        || location.path.contains("internal/");
+        || location.path.has("internal/");
     (!foreign).then_some(location)
 }
 

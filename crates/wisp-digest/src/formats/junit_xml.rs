@@ -4,6 +4,7 @@
 //! `system-out` is output.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -42,7 +43,7 @@ impl Reader for Junit {
         if !self.inside && !line.body().starts_with('<') {
             return Step::Pass;
         }
-        if line.body().starts_with("<?xml") && !line.text.contains("<testsuite") {
+        if line.body().starts_with("<?xml") && !line.text.has("<testsuite") {
             return Step::Take;
         }
         let mut rest = line.text;

@@ -4,6 +4,7 @@
 
 use crate::diag::{Level, colon, missing_name};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -68,7 +69,7 @@ impl Reader for Jvm {
         }
         if self.read && counted(line.body()) {
             self.close(report);
-            if line.text.contains(" error") {
+            if line.text.has(" error") {
                 report.cascade(line);
             }
             return Step::Take;
@@ -113,7 +114,7 @@ fn parse(text: &str) -> Option<(Level, Location, &str)> {
     {
         return Some((level, location, message.trim_start_matches([':', ' '])));
     }
-    let (path, rest) = rest.split_once(": (")?;
+    let (path, rest) = rest.part_at(": (")?;
     let (row, rest) = leading_number(rest)?;
     let (column, rest) = leading_number(rest.strip_prefix(", ")?)?;
     let location = Location {

@@ -5,6 +5,7 @@
 //! of probed devices are old noise.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, between, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -83,7 +84,7 @@ impl Reader for Kernel {
 /// The text after `kernel: ` or `systemd[1]: `.
 fn message(text: &str) -> &str {
     let text = without_seconds(text);
-    match text.split_once(": ") {
+    match text.part_at(": ") {
         Some((name, rest)) if is_own(name) => rest,
         _ => text,
     }
@@ -99,7 +100,7 @@ fn is_own(name: &str) -> bool {
 
 /// The text after dmesg's `[ 1201.220417] `, where a CI runner's time stands before it.
 fn without_seconds(text: &str) -> &str {
-    let Some((seconds, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else {
+    let Some((seconds, rest)) = text.strip_prefix('[').and_then(|rest| rest.part_at("] ")) else {
         return text;
     };
     let plain = seconds
@@ -114,7 +115,7 @@ fn without_seconds(text: &str) -> &str {
 
 /// `gauge[311]: segfault at 18 ip …`.
 fn segfault(text: &str) -> bool {
-    text.split_once("]: segfault at ").is_some_and(|(name, _)| {
+    text.part_at("]: segfault at ").is_some_and(|(name, _)| {
         name.ends_with(|last: char| last.is_ascii_digit()) && !name.contains(['`', '"'])
     })
 }
@@ -127,8 +128,8 @@ impl Kernel {
             || text.starts_with("general protection fault")
             || text.starts_with("Unable to handle kernel");
         let lockup = text.starts_with("watchdog: BUG: ")
-            || (text.starts_with("INFO: task ") && text.contains("blocked for more than"))
-            || (states(text, "hard LOCKUP") && text.contains("atchdog"));
+            || (text.starts_with("INFO: task ") && text.has("blocked for more than"))
+            || (states(text, "hard LOCKUP") && text.has("atchdog"));
         let panic = text.starts_with("Kernel panic - not syncing");
         if !(oops || lockup || panic) {
             return None;
@@ -161,7 +162,7 @@ impl Kernel {
                 || text.starts_with("Hardware name")
             {
                 finding.quote(line);
-            } else if text.contains("+0x") && !text.contains("? ") && self.quoted < 4 {
+            } else if text.has("+0x") && !text.has("? ") && self.quoted < 4 {
                 self.quoted += 1;
                 finding.quote(line);
             }
@@ -194,7 +195,7 @@ impl Kernel {
     /// `foo.service: Main process exited, code=killed, status=9/KILL` and what systemd says after it.
     fn service(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
         let unit = |unit: &str| !unit.contains([' ', '`']);
-        let Some((unit, rest)) = text.split_once(": ").filter(|(name, _)| unit(name)) else {
+        let Some((unit, rest)) = text.part_at(": ").filter(|(name, _)| unit(name)) else {
             if text.starts_with("Failed to start ") {
                 report.cascade(line);
                 return Step::Take;
@@ -213,7 +214,7 @@ impl Kernel {
         if rest.starts_with("Main process exited") && rest.ends_with("status=0/SUCCESS") {
             return Step::Take;
         }
-        if rest.starts_with("Main process exited") && !rest.contains("status=0/SUCCESS") {
+        if rest.starts_with("Main process exited") && !rest.has("status=0/SUCCESS") {
             self.service = Some(unit.to_owned());
             report.fail(
                 Finding::new(Kind::Crash, text, line)

@@ -7,6 +7,7 @@ mod lint;
 
 use self::lint::Lint;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, between, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -105,11 +106,11 @@ impl Reader for Kubernetes {
             self.close(report);
         }
         // helm 4 logs what it then says.
-        if text.starts_with("level=") && text.contains(" failed\" name=") {
+        if text.starts_with("level=") && text.has(" failed\" name=") {
             report.announce(line);
             return Step::Take;
         }
-        if text.starts_with("The ") && text.contains("\" is invalid:") {
+        if text.starts_with("The ") && text.has("\" is invalid:") {
             report.failed(line);
             self.open = Some(Finding::new(Kind::Configure, text, line));
             return Step::Hold;
@@ -202,7 +203,7 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
 
 /// The manifest or the line of the template.
 fn place(text: &str) -> Option<Location> {
-    if let Some((_, rest)) = text.split_once("template: ") {
+    if let Some((_, rest)) = text.part_at("template: ") {
         return place_at_start(rest).map(|(location, _)| location);
     }
     if let Some(place) = between(text, "execution error at (", ")") {
@@ -232,9 +233,9 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
         return Step::Take;
     }
     if text.starts_with(|first: char| first.is_ascii_digit() || first == 'E')
-        && text.contains(" chart(s) linted, ")
+        && text.has(" chart(s) linted, ")
     {
-        if text.contains(", 0 chart(s) failed") {
+        if text.has(", 0 chart(s) failed") {
             report.succeeded(line);
         } else {
             report.failed(line);

@@ -4,6 +4,7 @@
 //! names the file of an error only by the parentheses it prints around what it reads.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, number_after, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -84,7 +85,7 @@ impl Reader for Latex {
         if self.part == Part::List {
             self.part = Part::Outside;
         }
-        if line.text.contains("TeX, Version ") {
+        if line.text.has("TeX, Version ") {
             *self = Self::default();
             self.part = Part::Tex;
             return Step::Lean;
@@ -94,7 +95,7 @@ impl Reader for Latex {
         }
         if self.part == Part::Outside
             && !line.text.starts_with("LaTeX2e <")
-            && !line.text.contains("LaTeX Warning: ")
+            && !line.text.has("LaTeX Warning: ")
         {
             return self.last(line, report);
         }
@@ -263,7 +264,7 @@ fn ends(text: &str) -> bool {
 
 /// The kind of a warning, none for one that only sums others up, and the rest of the line.
 fn warning(text: &str) -> Option<(Option<&str>, &str)> {
-    let (who, said) = text.split_once(" Warning: ")?;
+    let (who, said) = text.part_at(" Warning: ")?;
     if let Some(package) = who
         .strip_prefix("Package ")
         .or_else(|| who.strip_prefix("Class "))
@@ -311,7 +312,7 @@ fn at(path: &str, line: Option<u64>) -> Location {
 fn latexmk(line: &Line<'_>, report: &mut Report) -> bool {
     let text = line.text;
     if let Some(said) = text.strip_prefix("Latexmk: ") {
-        if said.starts_with("All targets ") && said.contains("up-to-date") {
+        if said.starts_with("All targets ") && said.has("up-to-date") {
             report.succeeded(line);
         } else if said.starts_with("Could not find file ") {
             report.failed(line);
@@ -325,7 +326,7 @@ fn latexmk(line: &Line<'_>, report: &mut Report) -> bool {
     }
     let body = line.body();
     if body.starts_with("Collected error summary")
-        || body.contains(": Command for '") && body.contains(" gave return code ")
+        || body.has(": Command for '") && body.has(" gave return code ")
     {
         report.failed(line);
         report.cascade(line);

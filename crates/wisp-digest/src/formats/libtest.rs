@@ -5,6 +5,7 @@
 //! once unless the run says otherwise.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Next, Reader, Step};
@@ -79,7 +80,7 @@ impl Reader for Libtest {
 
     /// `test NAME ... verdict`.
     fn own(&mut self, line: &Line<'_>, _: Next<'_>, report: &mut Report) -> Option<Step> {
-        let stated = line.text.starts_with("test ") && line.text.contains(" ... ");
+        let stated = line.text.starts_with("test ") && line.text.has(" ... ");
         stated.then(|| self.line(line, report))
     }
 
@@ -155,7 +156,7 @@ impl Libtest {
     fn test_line(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let rest = line.text.strip_prefix("test ")?;
         let (name, verdict) = rest
-            .split_once(" ... ")
+            .part_at(" ... ")
             .or_else(|| rest.strip_suffix(" ...").map(|name| (name, "")))?;
         let name = name.strip_suffix(" - should panic").unwrap_or(name);
         if self.verdict(name, verdict, line, report) {
@@ -212,7 +213,7 @@ impl Libtest {
 
     /// What a test prints while it runs uncaptured; its verdict stands at the start of a line or alone.
     fn open(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if line.text.starts_with("test ") && line.text.contains(" ... ") {
+        if line.text.starts_with("test ") && line.text.has(" ... ") {
             return self.between(line, report);
         }
         let ends = matches!(line.text, "ok" | "FAILED" | "ignored");
@@ -410,7 +411,7 @@ fn without_panic(text: &str) -> Option<(&str, Option<Location>)> {
 fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
     let rest = line.body().strip_prefix("thread '")?;
     let (name, rest) = rest.split_once('\'')?;
-    let (_, rest) = rest.split_once("panicked at ")?;
+    let (_, rest) = rest.part_at("panicked at ")?;
     let (location, message) = match place_at_start(rest) {
         Some((location, _)) => (Some(location), ""),
         None => old_form(rest),

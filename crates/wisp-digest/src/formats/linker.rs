@@ -5,6 +5,7 @@
 
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, is_quotation, quoted, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -83,14 +84,14 @@ impl Reader for Linker {
             duplicate(line, report);
             return Step::Take;
         }
-        if text.contains(": in function `") && !text.contains(": error") {
+        if text.has(": in function `") && !text.has(": error") {
             return Step::Take;
         }
-        if text.contains("ld: warning: ") || text.contains("): warning: the `") {
+        if text.has("ld: warning: ") || text.has("): warning: the `") {
             report.warn("linker", None, line);
             return Step::Take;
         }
-        if text.contains("ld: NOTE: ") {
+        if text.has("ld: NOTE: ") {
             return Step::Take;
         }
         if MISSING.iter().any(|mark| names(text, mark)) {
@@ -273,7 +274,7 @@ fn undefined(text: &str) -> Option<&str> {
         "undefined symbol: ",
         "unresolved external symbol ",
     ] {
-        if let Some((_, rest)) = text.split_once(mark).filter(|_| states(text, mark)) {
+        if let Some((_, rest)) = text.part_at(mark).filter(|_| states(text, mark)) {
             return Some(symbol(rest)).filter(|symbol| is_symbol(symbol));
         }
     }
@@ -289,7 +290,7 @@ fn is_symbol(text: &str) -> bool {
 
 /// Whether the text after the mark names something.
 fn names(text: &str, mark: &str) -> bool {
-    states(text, mark) && text.split_once(mark).is_some_and(|(_, rest)| is_symbol(rest))
+    states(text, mark) && text.part_at(mark).is_some_and(|(_, rest)| is_symbol(rest))
 }
 
 fn symbol(rest: &str) -> &str {
@@ -308,7 +309,7 @@ fn library(symbol: &str) -> String {
         .rsplit(' ')
         .next()
         .unwrap_or(symbol);
-    if let Some((space, _)) = name.split_once("::") {
+    if let Some((space, _)) = name.part_at("::") {
         return format!("library {space}::");
     }
     match name.trim_start_matches('_').split_once('_') {
@@ -319,7 +320,7 @@ fn library(symbol: &str) -> String {
 
 /// The source or object that misses it: `main.cpp:(.text+0x16)` and `dive.cpp:12`.
 fn place(text: &str) -> Option<Location> {
-    let text = text.split_once("ld: ").map_or(text, |(_, rest)| rest);
+    let text = text.part_at("ld: ").map_or(text, |(_, rest)| rest);
     let (path, rest) = text.split_once(':')?;
     if !path.contains('.') || path.contains(' ') {
         return None;
@@ -335,16 +336,16 @@ fn place(text: &str) -> Option<Location> {
 fn duplicate(line: &Line<'_>, report: &mut Report) {
     let text = line
         .text
-        .split_once("ld: ")
+        .part_at("ld: ")
         .map_or(line.text, |(_, rest)| rest)
         .trim_start_matches("error: ");
-    let mark = if text.contains("multiple definition of") {
+    let mark = if text.has("multiple definition of") {
         "multiple definition of"
     } else {
         "duplicate symbol"
     };
     let after = text
-        .split_once(mark)
+        .part_at(mark)
         .map_or("", |(_, rest)| rest.trim_start_matches([':', ' ']));
     let name = quoted(after).unwrap_or(after);
     let mut finding = Finding::new(Kind::Link, text, line)

@@ -7,6 +7,7 @@
 
 use crate::diag::{Level, level_at_start};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, Place, leading_number, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -164,13 +165,13 @@ struct Mark<'a> {
 }
 
 fn mark<'a>(line: &Line<'a>) -> Option<Mark<'a>> {
-    let (mark, rest) = line.body().split_once(" SC")?;
+    let (mark, rest) = line.body().part_at(" SC")?;
     if !mark.starts_with('^') || mark.bytes().any(|byte| byte != b'^' && byte != b'-') {
         return None;
     }
     let (_, after) = leading_number(rest)?;
     let digits = rest.len() - after.len();
-    let (level, message) = after.strip_prefix(" (")?.split_once("): ")?;
+    let (level, message) = after.strip_prefix(" (")?.part_at("): ")?;
     let start = line.text.len() - rest.len() - 2;
     Some(Mark {
         code: &line.text[start..start + 2 + digits],
@@ -226,7 +227,7 @@ fn shellcheck(rest: &str) -> Option<(bool, &str, &str)> {
 
 /// `: [error] too many spaces after colon (colons)`.
 fn yamllint(rest: &str) -> Option<(bool, &str, &str)> {
-    let (level, message) = rest.strip_prefix(": [")?.split_once("] ")?;
+    let (level, message) = rest.strip_prefix(": [")?.part_at("] ")?;
     let (_, code) = message.strip_suffix(')')?.rsplit_once(" (")?;
     matches!(level, "error" | "warning").then_some((level == "error", code, message))
 }
@@ -285,8 +286,8 @@ fn golangci(line: &Line<'_>, report: &mut Report) -> bool {
         return true;
     }
     let Some((level, message)) = text
-        .split_once("level=")
-        .and_then(|(_, rest)| rest.split_once(" msg=\""))
+        .part_at("level=")
+        .and_then(|(_, rest)| rest.part_at(" msg=\""))
     else {
         return false;
     };

@@ -3,6 +3,7 @@
 //! Written from real runs of GNU make 4.3; BSD make from documentation.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -28,7 +29,7 @@ impl Reader for Make {
         if let Some(message) = rest.strip_prefix("*** ") {
             return stop(message, line, report);
         }
-        if rest.starts_with("Target '") || rest.starts_with("Target `") || rest.contains("stopped in ") {
+        if rest.starts_with("Target '") || rest.starts_with("Target `") || rest.has("stopped in ") {
             report.cascade(line);
             return Step::Take;
         }
@@ -41,8 +42,8 @@ impl Reader for Make {
             "`",
         ];
         if known.iter().any(|start| rest.starts_with(start))
-            || rest.contains("Clock skew")
-            || rest.contains("(ignored)")
+            || rest.has("Clock skew")
+            || rest.has("(ignored)")
         {
             return Step::Take;
         }
@@ -68,7 +69,7 @@ fn stop(message: &str, line: &Line<'_>, report: &mut Report) -> Step {
     }
     if message.starts_with('[') {
         report.failed(line);
-        if message.contains(" Killed") || message.contains("Segmentation fault") {
+        if message.has(" Killed") || message.has("Segmentation fault") {
             report.fail(Finding::new(Kind::Crash, message, line));
         } else {
             report.cascade(line);

@@ -7,6 +7,7 @@
 use super::java::Trace;
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, number_after};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -82,7 +83,7 @@ impl Maven {
         if let Some((location, message)) = java_place(rest) {
             return self.compile_error(location, message, line);
         }
-        if rest.contains("<<< FAILURE!") || rest.contains("<<< ERROR!") {
+        if rest.has("<<< FAILURE!") || rest.has("<<< ERROR!") {
             return self.test_header(rest, line, report);
         }
         if let Some(rest) = rest.strip_prefix("Tests run:") {
@@ -114,7 +115,7 @@ impl Maven {
             .next()
             .unwrap_or(rest)
             .trim();
-        self.test = Some((short(name), rest.contains("<<< ERROR!"), line.number));
+        self.test = Some((short(name), rest.has("<<< ERROR!"), line.number));
         Step::Hold
     }
 
@@ -178,7 +179,7 @@ impl Maven {
             list(rest, line, report);
             return Step::Take;
         }
-        if rest.starts_with("Failed to execute goal") || rest.contains("There are test failures") {
+        if rest.starts_with("Failed to execute goal") || rest.has("There are test failures") {
             failed_goal(rest, line, report);
         } else if rest.starts_with("[ERROR] Some problems were encountered") {
             report.announce(line);
@@ -222,7 +223,7 @@ fn missing_symbol(finding: &Finding) -> Option<String> {
 
 /// `/srv/Main.java:[14,9] cannot find symbol`.
 fn java_place(text: &str) -> Option<(Location, &str)> {
-    let (path, rest) = text.split_once(":[")?;
+    let (path, rest) = text.part_at(":[")?;
     let (line, rest) = leading_number(rest)?;
     let (column, rest) = leading_number(rest.strip_prefix(',')?)?;
     let message = rest.strip_prefix(']')?.trim();
@@ -250,7 +251,7 @@ fn short(name: &str) -> String {
 
 /// `Tests run: 4, Failures: 1, Errors: 1, Skipped: 1`; with a time it is one class's.
 fn tests_run(rest: &str, bad: bool, line: &Line<'_>, report: &mut Report) -> Step {
-    if rest.contains("Time elapsed") {
+    if rest.has("Time elapsed") {
         if bad {
             report.cascade(line);
         }
@@ -273,7 +274,7 @@ fn tests_run(rest: &str, bad: bool, line: &Line<'_>, report: &mut Report) -> Ste
 
 /// `curlew-io ....... FAILURE [  1.402 s]`.
 fn module(rest: &str, line: &Line<'_>, report: &mut Report) {
-    let Some((_, end)) = rest.split_once(" ..") else {
+    let Some((_, end)) = rest.part_at(" ..") else {
         return;
     };
     for (word, name) in [
@@ -281,7 +282,7 @@ fn module(rest: &str, line: &Line<'_>, report: &mut Report) {
         ("FAILURE", "failed"),
         ("SKIPPED", "skipped"),
     ] {
-        if end.contains(word) {
+        if end.has(word) {
             report.tally("maven modules", &[(name, 1)], line);
         }
     }
@@ -321,8 +322,7 @@ fn setup_of(rest: &str, name: &str, report: &Report) -> Option<String> {
 
 /// The closing words name a goal; for dependencies they are the only statement of the failure.
 fn failed_goal(rest: &str, line: &Line<'_>, report: &mut Report) {
-    let dependency =
-        rest.contains("Could not resolve dependencies") || rest.contains("could not be resolved");
+    let dependency = rest.has("Could not resolve dependencies") || rest.has("could not be resolved");
     if dependency {
         report.fail(Finding::new(Kind::Dependency, rest, line));
     } else {

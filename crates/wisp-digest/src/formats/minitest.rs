@@ -3,6 +3,7 @@
 //! Written from real runs of minitest 5.17 and 5.25; Rails 8 from documentation.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, between, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -140,7 +141,7 @@ impl Open {
         if self.finding.location.is_none() && line.indent() > 0 {
             self.finding.location = place_at_start(body)
                 .map(|(location, _)| location)
-                .filter(|location| !location.path.contains("/gems/"));
+                .filter(|location| !location.path.has("/gems/"));
         }
     }
 }

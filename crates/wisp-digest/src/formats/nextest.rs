@@ -4,6 +4,7 @@
 //! again counts by its last try; the list after the summary repeats.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -52,8 +53,8 @@ struct Open {
 
 /// `FAIL [   0.004s] heron::cli test_name`: the mark and the name.
 fn status(text: &str) -> Option<(&str, &str)> {
-    let (mark, rest) = text.trim_start().split_once(" [")?;
-    let (time, name) = rest.split_once("] ")?;
+    let (mark, rest) = text.trim_start().part_at(" [")?;
+    let (time, name) = rest.part_at("] ")?;
     let word = mark.rsplit([' ', '-']).next().unwrap_or(mark);
     let known = [
         "PASS",
@@ -92,7 +93,7 @@ impl Reader for Nextest {
             sum(line, report);
             return Step::Take;
         }
-        if line.text.starts_with("warning: ") && line.text.contains(" tests were not run due to ") {
+        if line.text.starts_with("warning: ") && line.text.has(" tests were not run due to ") {
             return Step::Take;
         }
         if line.text == "error: test run failed" {
@@ -121,10 +122,8 @@ impl Reader for Nextest {
 
 impl Nextest {
     fn status(&mut self, mark: &str, name: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let failed = mark.contains("FAIL")
-            || mark.ends_with("TIMEOUT")
-            || mark.contains("SIG")
-            || mark.starts_with("ABORT");
+        let failed =
+            mark.has("FAIL") || mark.ends_with("TIMEOUT") || mark.has("SIG") || mark.starts_with("ABORT");
         let tried = self.tried.iter().position(|tried| tried.name == name);
         let tried = tried.map(|at| self.tried.swap_remove(at));
         if !failed {
@@ -184,7 +183,7 @@ impl Open {
         let body = line.body();
         let panic = body
             .strip_prefix("thread '")
-            .and_then(|rest| rest.split_once("panicked at "));
+            .and_then(|rest| rest.part_at("panicked at "));
         if let Some((_, place)) = panic.filter(|_| !self.panicked) {
             self.panicked = true;
             self.in_message = true;
@@ -224,7 +223,7 @@ fn sum(line: &Line<'_>, report: &mut Report) {
         .filter_map(|(name, word)| Some((*name, number_before(line.text, word)?)))
         .collect();
     report.set_tally("nextest", &counts, line);
-    if line.text.contains(" failed") || line.text.contains(" timed out") {
+    if line.text.has(" failed") || line.text.has(" timed out") {
         report.failed(line);
     } else {
         report.succeeded(line);

@@ -6,6 +6,7 @@
 
 use super::jest::own_frame;
 use crate::digest::{Kind, Location, Quote};
+use crate::find::Find;
 use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -57,7 +58,7 @@ impl Reader for Node {
             if line.is_blank()
                 || body.starts_with("... ")
                 || body.starts_with('}')
-                || (line.indent() >= 2 && body.contains(": "))
+                || (line.indent() >= 2 && body.has(": "))
             {
                 return Step::Hold;
             }

@@ -6,6 +6,7 @@
 
 use super::jest::own_frame;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -118,7 +119,7 @@ impl NodeTest {
 
     fn close(&mut self, report: &mut Report) {
         let Some(open) = self.open.take() else { return };
-        if self.listing && open.finding.title.contains("was cancelled") {
+        if self.listing && open.finding.title.has("was cancelled") {
             // Its suite's hook failed, and is told after it.
             report.announce(&Line {
                 number: open.marked,

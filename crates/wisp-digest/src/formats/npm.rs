@@ -4,6 +4,7 @@
 //! that failed has said why before npm repeats it; a dependency that cannot be resolved is npm's own failure.
 
 use crate::digest::{Kind, Quote, Span};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, cut, states};
 use crate::reader::{Format, Reader, Step};
@@ -93,7 +94,7 @@ impl Npm {
             return None;
         }
         let body = line.body();
-        if let Some(told) = body.strip_prefix("├─▶ ").filter(|_| !open.title.contains(": ")) {
+        if let Some(told) = body.strip_prefix("├─▶ ").filter(|_| !open.title.has(": ")) {
             open.retitle(&format!("{}: {told}", open.title));
         }
         if body.starts_with(['×', '├', '│', '╰']) {
@@ -175,7 +176,7 @@ fn failure(block: &[Quote], code: &str) -> Finding {
         let sides = roots.iter().map(|quote| quote.text.trim());
         finding.retitle(&format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")));
     }
-    let help = |quote: &&Quote| !quote.text.is_empty() && !quote.text.contains("complete log of this run");
+    let help = |quote: &&Quote| !quote.text.is_empty() && !quote.text.has("complete log of this run");
     finding.explain = block.iter().filter(help).take(limits::EXPLAIN).cloned().collect();
     finding.known_as(format!("npm {title}"))
 }
@@ -186,18 +187,18 @@ fn is_side(text: &str) -> bool {
     text.starts_with("Found: ")
         || body.starts_with("peer ")
         || body.starts_with("Conflicting peer dependency")
-        || (text.starts_with("  ") && body.contains(" from the root project"))
+        || (text.starts_with("  ") && body.has(" from the root project"))
 }
 
 /// Turborepo's and Nx's sums of the tasks that failed, and bun's and husky's word on a script.
 fn turbo(body: &str) -> bool {
-    (states(body, ": command (") && body.contains(" exited ("))
+    (states(body, ": command (") && body.has(" exited ("))
         || body.starts_with("ERROR  run failed: command")
         || (body.starts_with("NX   Running target ") && body.ends_with(" failed"))
         || body == "Failed tasks:"
-        || (body.starts_with("husky - ") && body.contains(" failed (code "))
-        || (body.starts_with("husky - ") && body.contains(" hook exited with code "))
-        || (body.starts_with("error: script \"") && body.contains("\" exited with code "))
+        || (body.starts_with("husky - ") && body.has(" failed (code "))
+        || (body.starts_with("husky - ") && body.has(" hook exited with code "))
+        || (body.starts_with("error: script \"") && body.has("\" exited with code "))
         || body
             .strip_prefix("Failed:    ")
             .is_some_and(|tasks| tasks.contains('#') && !tasks.contains(['=', '(']))
@@ -222,10 +223,8 @@ fn others(line: &Line<'_>, report: &mut Report) -> Step {
         report.fail(Finding::new(Kind::Dependency, body, line));
         return Step::Take;
     }
-    if let Some((_, rest)) = body.split_once("YN0").filter(|(mark, _)| mark.starts_with('➤')) {
-        let error = rest.contains("Error:")
-            || rest.contains("can't be found")
-            || rest.contains("couldn't be resolved");
+    if let Some((_, rest)) = body.part_at("YN0").filter(|(mark, _)| mark.starts_with('➤')) {
+        let error = rest.has("Error:") || rest.has("can't be found") || rest.has("couldn't be resolved");
         if error {
             report.fail(Finding::new(Kind::Dependency, body, line));
         }

@@ -4,6 +4,7 @@
 //! error:` and `There were 2 failures:` has failed; risky, skipped and incomplete tests are listed in the same form.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -103,7 +104,7 @@ impl Php {
     /// The runner's own lines.
     fn marks(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         let text = line.text;
-        if text.starts_with("PHPUnit ") && text.contains(" by Sebastian Bergmann") {
+        if text.starts_with("PHPUnit ") && text.has(" by Sebastian Bergmann") {
             self.part = Part::Running;
             return Some(Step::Lean);
         }
@@ -181,7 +182,7 @@ impl Php {
             Part::Listed => Step::Hold,
             Part::Failed => {
                 let header = leading_number(line.text).and_then(|(_, rest)| rest.strip_prefix(") "));
-                if let Some(name) = header.filter(|name| name.contains("::")) {
+                if let Some(name) = header.filter(|name| name.has("::")) {
                     self.close(report);
                     self.open = Some(Open::new(name, line));
                 } else if let Some(open) = &mut self.open {
@@ -255,7 +256,7 @@ impl Open {
         if let Some((place, "")) =
             place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["php"]))
         {
-            let own = !place.path.contains("/vendor/");
+            let own = !place.path.has("/vendor/");
             if own && self.finding.location.is_none() {
                 self.finding.location = Some(place);
             }
@@ -322,9 +323,7 @@ fn counts(text: &str) -> Vec<(&'static str, u64)> {
         "incomplete",
         "risky",
     ];
-    let passed = text
-        .strip_prefix("OK (")
-        .filter(|rest| rest.contains(" assertion"));
+    let passed = text.strip_prefix("OK (").filter(|rest| rest.has(" assertion"));
     if let Some(rest) = passed {
         let mut numbers = rest
             .split(", ")
@@ -337,12 +336,12 @@ fn counts(text: &str) -> Vec<(&'static str, u64)> {
     }
     let Some(rest) = text
         .strip_prefix("Tests: ")
-        .filter(|rest| rest.contains(", Assertions: "))
+        .filter(|rest| rest.has(", Assertions: "))
     else {
         return Vec::new();
     };
     let first = rest.split(", ").next().and_then(leading_number);
-    let others = rest.split(", ").skip(1).filter_map(|part| part.split_once(": "));
+    let others = rest.split(", ").skip(1).filter_map(|part| part.part_at(": "));
     let numbered = others.filter_map(|(name, number)| {
         let known = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name))?;
         Some((*known, leading_number(number)?.0))

@@ -5,6 +5,7 @@
 
 use crate::diag::{Level, colon};
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::Line;
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -86,7 +87,7 @@ impl Reader for Pip {
             self.close(report);
         }
         let body = line.body();
-        if body.starts_with("WARNING: ") && body.contains("pip") {
+        if body.starts_with("WARNING: ") && body.has("pip") {
             report.warn("pip", None, line);
             return Step::Take;
         }

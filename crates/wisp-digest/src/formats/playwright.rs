@@ -4,6 +4,7 @@
 
 use super::jest::own_frame;
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -41,8 +42,8 @@ struct Playwright {
 impl Reader for Playwright {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if text.starts_with("Running ") && text.contains(" tests using ")
-            || text.starts_with("Running ") && text.contains(" test using ")
+        if text.starts_with("Running ") && text.has(" tests using ")
+            || text.starts_with("Running ") && text.has(" test using ")
         {
             self.running = true;
             return Step::Take;
@@ -87,7 +88,7 @@ fn header(line: &Line<'_>) -> Option<(String, Option<crate::digest::Location>)> 
     let place = name
         .split(" › ")
         .find_map(|part| place_at_start(part).map(|(location, _)| location));
-    (name.contains(" › ") && place.is_some()).then_some((name, place))
+    (name.has(" › ") && place.is_some()).then_some((name, place))
 }
 
 impl Playwright {
@@ -111,7 +112,7 @@ impl Playwright {
             }
             self.close(report);
         }
-        let tree = line.indent() >= 2 && line.text.contains(" › ");
+        let tree = line.indent() >= 2 && line.text.has(" › ");
         if tree { Step::Take } else { Step::Pass }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -120,7 +121,7 @@ impl Checkers {
             && told.title.len() > 30
             && told.lines.last + 1 == line.number
             && !line.text.starts_with("Found ")
-            && !line.text.contains(".py:");
+            && !line.text.has(".py:");
         if rest {
             told.retitle(&format!("{} {}", told.title, line.text));
             told.lines.reach(line.number);
@@ -133,8 +134,7 @@ impl Checkers {
 fn formatted(line: &Line<'_>, report: &mut Report) -> bool {
     let lower = line.text.strip_prefix("would reformat ");
     let Some(path) = lower.or_else(|| line.text.strip_prefix("Would reformat: ")) else {
-        return line.text.ends_with(" would be reformatted.")
-            || line.text.contains(" would be reformatted, ");
+        return line.text.ends_with(" would be reformatted.") || line.text.has(" would be reformatted, ");
     };
     let mut finding = Finding::new(Kind::Lint, line.text, line);
     finding.location = Some(crate::digest::Location {
@@ -205,7 +205,7 @@ fn after_end(rest: &str) -> Option<&str> {
 
 /// pylint's convention, refactoring and warning messages, `C0114: …`: with errors told apart, these are none.
 fn advice(message: &str) -> bool {
-    let Some((code, _)) = message.split_once(": ") else {
+    let Some((code, _)) = message.part_at(": ") else {
         return false;
     };
     code.len() == 5
@@ -238,13 +238,13 @@ fn sums(line: &Line<'_>, report: &mut Report) -> bool {
         return true;
     }
     let counted = text.starts_with(|first: char| first.is_ascii_digit());
-    let pyright = counted && (text.contains(" informations") || text.contains(" notes"));
+    let pyright = counted && (text.has(" informations") || text.has(" notes"));
     let found = text
         .strip_prefix("Found ")
         .and_then(leading_number)
         .filter(|(_, rest)| rest.starts_with(" error"));
     let errors = match (found, pyright) {
-        (Some((errors, rest)), _) if rest.trim_end_matches('.').len() < 8 || rest.contains(" file") => errors,
+        (Some((errors, rest)), _) if rest.trim_end_matches('.').len() < 8 || rest.has(" file") => errors,
         (None, true) => match number_before(text, "errors").or_else(|| number_before(text, "error")) {
             Some(errors) => errors,
             None => return false,

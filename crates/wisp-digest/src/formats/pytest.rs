@@ -8,6 +8,7 @@ mod block;
 
 use self::block::Open;
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -126,7 +127,7 @@ impl Pytest {
             _ if title.starts_with("short test summary") => Part::Summary,
             _ => Part::Outside,
         };
-        if title.contains(" in ") && sum(title, line, report) {
+        if title.has(" in ") && sum(title, line, report) {
             return Step::Take;
         }
         let known = self.part != Part::Outside || title == "test session starts";
@@ -214,9 +215,9 @@ impl Pytest {
     }
 
     fn repeated(&mut self, error: bool, rest: &str, line: &Line<'_>, report: &mut Report) {
-        let (node, message) = rest.split_once(" - ").unwrap_or((rest, ""));
+        let (node, message) = rest.part_at(" - ").unwrap_or((rest, ""));
         let name = node
-            .split_once("::")
+            .part_at("::")
             .map_or(node, |(_, name)| name)
             .replace("::", ".");
         let known = self
@@ -251,13 +252,11 @@ impl Pytest {
         }
         // `tests/test_net.py::test_dive PASSED`, or what the test prints.
         let first = line.text.split(' ').next().unwrap_or("");
-        let worker = line.text.starts_with("[gw") && line.text.contains(".py::");
-        if first.contains(".py::") || worker || line.text.starts_with("collected ") {
+        let worker = line.text.starts_with("[gw") && line.text.has(".py::");
+        if first.has(".py::") || worker || line.text.starts_with("collected ") {
             return Step::Take;
         }
-        if (line.text.starts_with("FAILED ") || line.text.starts_with("ERROR "))
-            && line.text.contains(".py::")
-        {
+        if (line.text.starts_with("FAILED ") || line.text.starts_with("ERROR ")) && line.text.has(".py::") {
             return self.summary(line, report);
         }
         self.quiet_sum(line, report)
@@ -265,7 +264,7 @@ impl Pytest {
 
     fn quiet_sum(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         self.part = Part::Outside;
-        let timed = line.text.split_once(" in ").is_some_and(|(_, time)| {
+        let timed = line.text.part_at(" in ").is_some_and(|(_, time)| {
             time.starts_with(|first: char| first.is_ascii_digit()) && time.contains('s')
         });
         let counted = line.text.starts_with(|first: char| first.is_ascii_digit())

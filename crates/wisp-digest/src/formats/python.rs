@@ -4,6 +4,7 @@
 //! told with it; in between, the digest follows the words Python puts between them.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -100,7 +101,7 @@ impl Reader for Python {
             return Step::Hold;
         }
         if let Some(frame) =
-            frame(line.body()).filter(|_| line.text.starts_with("  File \"") && !line.text.contains(" in "))
+            frame(line.body()).filter(|_| line.text.starts_with("  File \"") && !line.text.has(" in "))
         {
             // A syntax error has no traceback, only the place.
             self.open = Some(Chain {
@@ -112,8 +113,8 @@ impl Reader for Python {
         if self.headless(line) {
             return Step::Hold;
         }
-        let missing = line.text.split_once(": can't open file '");
-        if missing.is_some_and(|(name, rest)| !name.contains([' ', '"']) && rest.contains("[Errno ")) {
+        let missing = line.text.part_at(": can't open file '");
+        if missing.is_some_and(|(name, rest)| !name.contains([' ', '"']) && rest.has("[Errno ")) {
             report.fail(Finding::new(Kind::Tool, line.text, line));
             return Step::Take;
         }
@@ -146,9 +147,8 @@ impl Python {
     /// What follows the interpreter's own death: the frame it died in, if there is one.
     fn dying(&mut self, mut finding: Finding, line: &Line<'_>, report: &mut Report) -> Step {
         finding.location = frame(line.body());
-        let more = line.is_blank()
-            || line.text.contains("thread 0x")
-            || line.text.starts_with("Python runtime state");
+        let more =
+            line.is_blank() || line.text.has("thread 0x") || line.text.starts_with("Python runtime state");
         if more && finding.location.is_none() {
             self.fatal = Some(finding);
             return Step::Hold;
@@ -161,7 +161,7 @@ impl Python {
     fn usage(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         if let Some(program) = self.usage.take() {
             let said = line.text.strip_prefix(program.as_str());
-            if said.is_some_and(|said| said.starts_with(": error: ") || said.contains(": error: argument")) {
+            if said.is_some_and(|said| said.starts_with(": error: ") || said.has(": error: argument")) {
                 report.fail(Finding::new(Kind::Tool, line.text, line));
                 return Some(Step::Take);
             }
@@ -183,9 +183,9 @@ impl Python {
 
     /// The frames of a traceback whose heading is not in the input.
     fn headless(&mut self, line: &Line<'_>) -> bool {
-        let Some(frame) = frame(line.body()).filter(|_| {
-            line.number < CUT && line.text.starts_with("  File \"") && line.text.contains(", in ")
-        }) else {
+        let Some(frame) = frame(line.body())
+            .filter(|_| line.number < CUT && line.text.starts_with("  File \"") && line.text.has(", in "))
+        else {
             return false;
         };
         self.open = Some(Chain {
@@ -286,15 +286,15 @@ pub(super) fn is_link(text: &str) -> bool {
 
 /// Whether a file is neither of the interpreter's library nor an installed package.
 pub(super) fn is_own(path: &str) -> bool {
-    !path.contains("site-packages")
-        && !path.contains("dist-packages")
-        && !path.contains("/lib/python")
+    !path.has("site-packages")
+        && !path.has("dist-packages")
+        && !path.has("/lib/python")
         && !path.starts_with('<')
 }
 
 /// `File "/srv/job.py", line 18, in settings`.
 pub(super) fn frame(body: &str) -> Option<Location> {
-    let (path, rest) = body.strip_prefix("File \"")?.split_once("\", line ")?;
+    let (path, rest) = body.strip_prefix("File \"")?.part_at("\", line ")?;
     let line = leading_number(rest)?.0;
     Some(Location {
         path: path.to_owned(),

@@ -5,6 +5,7 @@
 //! number has.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -67,7 +68,7 @@ impl Reader for Rspec {
         // The documentation's form marks each example where it stands.
         let marked = [" (FAILED - ", " (PENDING: "]
             .iter()
-            .any(|mark| line.text.contains(mark));
+            .any(|mark| line.text.has(mark));
         if marked && self.part == Part::Outside && line.text.ends_with(')') {
             return Step::Take;
         }
@@ -106,8 +107,8 @@ impl Rspec {
             self.close(report);
             self.open = Some(Open::loading(line));
             Part::Loading
-        } else if (text.starts_with("Finished in ") && text.contains("(files took"))
-            || (text.contains(" example") && sum(line, report))
+        } else if (text.starts_with("Finished in ") && text.has("(files took"))
+            || (text.has(" example") && sum(line, report))
         {
             Part::Outside
         } else {
@@ -205,7 +206,7 @@ impl Open {
             if self.finding.location.is_none() {
                 self.finding.location = place_at_start(place)
                     .map(|(location, _)| location)
-                    .filter(|location| !location.path.contains("/gems/"));
+                    .filter(|location| !location.path.has("/gems/"));
             }
         } else if let Some(statement) = body.strip_prefix("Failure/Error:") {
             self.statement = Some(statement.trim().to_owned());

@@ -4,6 +4,7 @@
 //! message stand on one line, the class in parentheses after it; `from` lines follow.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -80,8 +81,8 @@ impl Ruby {
 
 /// ``t.rb:5:in `depth': key not found: :depth (KeyError)``: the place, the message, the class.
 fn stated(text: &str) -> Option<(Location, &str, &str)> {
-    let (_, rest) = text.split_once(":in `").or_else(|| text.split_once(":in '"))?;
-    let (_, rest) = rest.split_once("': ")?;
+    let (_, rest) = text.part_at(":in `").or_else(|| text.part_at(":in '"))?;
+    let (_, rest) = rest.part_at("': ")?;
     let (message, class) = rest.strip_suffix(')')?.rsplit_once(" (")?;
     let named = class.starts_with(|first: char| first.is_ascii_uppercase())
         && class
@@ -93,7 +94,7 @@ fn stated(text: &str) -> Option<(Location, &str, &str)> {
 
 /// The place before a frame's name; `<internal:…>` is one too.
 fn place(text: &str) -> Option<Location> {
-    let (before, _) = text.split_once(":in ")?;
+    let (before, _) = text.part_at(":in ")?;
     let (path, row) = before.rsplit_once(':')?;
     Some(Location {
         path: path.to_owned(),
@@ -103,5 +104,5 @@ fn place(text: &str) -> Option<Location> {
 }
 
 fn is_own(path: &str) -> bool {
-    !path.starts_with('<') && !path.contains("/gems/") && !path.contains("/lib/ruby/")
+    !path.starts_with('<') && !path.has("/gems/") && !path.has("/lib/ruby/")
 }

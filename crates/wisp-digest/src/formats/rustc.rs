@@ -10,6 +10,7 @@ use std::ops::Range;
 use self::short::short;
 use super::cargo;
 use crate::digest::{Kind, Quote};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, Place, cut, place, quoted, without_indent};
 use crate::reader::{Format, Next, Reader, Step};
@@ -79,7 +80,7 @@ impl Reader for Rustc {
         }
         if let Some(header) = header(line.text) {
             // git's list of files follows.
-            if line.text.ends_with(':') && line.text.contains(" would be overwritten by ") {
+            if line.text.ends_with(':') && line.text.has(" would be overwritten by ") {
                 self.close(report);
                 return Step::Give("shell");
             }

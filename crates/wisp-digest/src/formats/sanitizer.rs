@@ -5,6 +5,7 @@
 //! not needed.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, cut, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -94,16 +95,16 @@ fn fault(text: &str) -> Option<&str> {
     if !text.starts_with("==") && !text.starts_with("WARNING: ThreadSanitizer: ") {
         return None;
     }
-    if let Some((_, rest)) = text.split_once("==ERROR: ") {
+    if let Some((_, rest)) = text.part_at("==ERROR: ") {
         return Some(rest);
     }
     if let Some(rest) = text
         .strip_prefix("WARNING: ThreadSanitizer: ")
-        .or_else(|| text.split_once("==WARNING: ").map(|(_, rest)| rest))
+        .or_else(|| text.part_at("==WARNING: ").map(|(_, rest)| rest))
     {
         return Some(rest);
     }
-    let (_, rest) = text.strip_prefix("==")?.split_once("== ")?;
+    let (_, rest) = text.strip_prefix("==")?.part_at("== ")?;
     let valgrind = [
         "Invalid read",
         "Invalid write",
@@ -113,7 +114,7 @@ fn fault(text: &str) -> Option<&str> {
         "Mismatched free",
         "Process terminating",
     ];
-    let lost = rest.contains(" definitely lost in loss record ");
+    let lost = rest.has(" definitely lost in loss record ");
     (lost || valgrind.iter().any(|start| rest.starts_with(start))).then_some(rest)
 }
 
@@ -124,7 +125,7 @@ impl Sanitizer {
             self.close(report);
             report.failed(line);
             report.cascade(line);
-            self.shadow = text.contains("AddressSanitizer: ") && !text.contains("leaked");
+            self.shadow = text.has("AddressSanitizer: ") && !text.has("leaked");
             return if self.shadow { Step::Hold } else { Step::Take };
         }
         let Some(open) = &mut self.open else {
@@ -149,7 +150,7 @@ impl Sanitizer {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(mut open) = self.open.take() {
-            let lost = open.finding.title.contains(" lost in loss record ");
+            let lost = open.finding.title.has(" lost in loss record ");
             let place = open.finding.location.as_ref().filter(|_| !lost);
             open.finding.cause = place.map(place_key);
             report.fail(open.finding);
@@ -166,14 +167,14 @@ fn place_key(location: &Location) -> String {
 /// The sums of a report whose beginning is not in the input, and those that find nothing.
 fn stray(line: &Line<'_>, report: &mut Report) -> Step {
     let text = line.text;
-    if text.contains("== Memcheck, ")
-        || text.contains("ERROR SUMMARY: 0 errors")
-        || text.contains("== For lists of detected and suppressed errors")
+    if text.has("== Memcheck, ")
+        || text.has("ERROR SUMMARY: 0 errors")
+        || text.has("== For lists of detected and suppressed errors")
         || text.ends_with("==ABORTING")
     {
         return Step::Take;
     }
-    if text.starts_with("SUMMARY: ") && text.contains("Sanitizer") || states(text, "ERROR SUMMARY: ") {
+    if text.starts_with("SUMMARY: ") && text.has("Sanitizer") || states(text, "ERROR SUMMARY: ") {
         report.failed(line);
         report.cascade(line);
         return Step::Take;
@@ -184,8 +185,7 @@ fn stray(line: &Line<'_>, report: &mut Report) -> Step {
 impl Open {
     fn new(fault: &str, line: &Line<'_>) -> Self {
         let title = fault.split(" at pc ").next().unwrap_or(fault);
-        let valgrind =
-            !fault.contains("Sanitizer") && line.text.starts_with("==") && !line.text.contains("ERROR");
+        let valgrind = !fault.has("Sanitizer") && line.text.starts_with("==") && !line.text.has("ERROR");
         Self {
             finding: Finding::new(Kind::Crash, title, line),
             told: false,
@@ -200,7 +200,7 @@ impl Open {
         let body = line
             .text
             .strip_prefix("==")
-            .and_then(|rest| rest.split_once("== "))
+            .and_then(|rest| rest.part_at("== "))
             .map_or(line.body(), |(_, rest)| rest.trim_start());
         if let Some(own) = own_frame(body) {
             self.frame(own, line);
@@ -258,23 +258,23 @@ fn own_frame(body: &str) -> Option<(Location, &str)> {
         "/usr/lib",
         "nptl/",
     ];
-    if !body.starts_with(['#', 'a', 'b']) || FOREIGN.iter().any(|part| body.contains(part)) {
+    if !body.starts_with(['#', 'a', 'b']) || FOREIGN.iter().any(|part| body.has(part)) {
         return None;
     }
     if body.starts_with('#') {
-        let rest = body.split_once(" in ").map_or_else(
+        let rest = body.part_at(" in ").map_or_else(
             || body.split_once(' ').map_or("", |(_, rest)| rest),
             |(_, rest)| rest,
         );
         let (function, place) = rest
-            .split_once(" /")
+            .part_at(" /")
             .map(|(function, _)| (function, &rest[function.len() + 1..]))
             .or_else(|| rest.rsplit_once(' '))?;
         let (location, _) = place_at_start(place)?;
         return Some((location, function));
     }
     let rest = body.strip_prefix("at ").or_else(|| body.strip_prefix("by "))?;
-    let (_, rest) = rest.split_once(": ")?;
+    let (_, rest) = rest.part_at(": ")?;
     let (function, inside) = rest.rsplit_once(" (")?;
     let (location, _) = place_at_start(inside.trim_end_matches(')'))?;
     Some((location, function))

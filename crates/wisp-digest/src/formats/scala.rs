@@ -8,6 +8,7 @@ mod specs2;
 use self::specs2::Specs;
 use crate::diag::missing_name;
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, number_after, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -137,7 +138,7 @@ impl Scala {
         let Some((place, "")) = place_at_start(place) else {
             return false;
         };
-        let kind = name.split_once("] ").map_or(name, |(_, kind)| kind);
+        let kind = name.part_at("] ").map_or(name, |(_, kind)| kind);
         let finding = if let Some(kind) = kind.strip_suffix("Warning") {
             let kind = kind.trim_end();
             report.warn(if kind.is_empty() { "scala" } else { kind }, Some(place), line);
@@ -186,7 +187,7 @@ impl Scala {
         let text = text.trim_start();
         let name = text
             .strip_prefix("- ")
-            .and_then(|rest| Some(rest.split_once(" *** FAILED ***")?.0))
+            .and_then(|rest| Some(rest.part_at(" *** FAILED ***")?.0))
             .or_else(|| text.strip_suffix(" *** ABORTED ***"));
         let Some(name) = name else { return false };
         report.failed(line);
@@ -201,7 +202,7 @@ impl Scala {
         }
         let of_task = task(text).map(|(_, said)| said);
         let said = of_task.unwrap_or(text);
-        let (name, message) = said.split_once(": ").unwrap_or((said, ""));
+        let (name, message) = said.part_at(": ").unwrap_or((said, ""));
         let is_name = !name.contains(' ') && name.contains('.');
         let thrown = is_name && (name.ends_with("Exception") || name.ends_with("Error"));
         if !thrown || message.is_empty() || REPORTS.iter().any(|start| said.starts_with(start)) {
@@ -411,9 +412,9 @@ fn is_told(said: &str) -> bool {
 
 /// munit's `==> X Suite.name  0.003s munit.ComparisonFailException: /srv/Suite.scala:20`.
 fn munit(text: &str, line: &Line<'_>) -> Option<Finding> {
-    let (timed, thrown) = text.strip_prefix("==> X ")?.split_once("s munit.")?;
+    let (timed, thrown) = text.strip_prefix("==> X ")?.part_at("s munit.")?;
     let name = timed.rsplit_once("  ").map_or(timed, |(name, _)| name);
-    let (kind, place) = thrown.split_once(": ").unwrap_or((thrown, ""));
+    let (kind, place) = thrown.part_at(": ").unwrap_or((thrown, ""));
     let (location, message) = place_at_start(place)?;
     let message = Some(message.trim())
         .filter(|message| !message.is_empty())
@@ -424,7 +425,7 @@ fn munit(text: &str, line: &Line<'_>) -> Option<Finding> {
 
 /// sbt's `(Test / test) said`.
 fn task(text: &str) -> Option<(&str, &str)> {
-    let (task, said) = text.strip_prefix('(')?.split_once(") ")?;
+    let (task, said) = text.strip_prefix('(')?.part_at(") ")?;
     let named = !task.is_empty()
         && task
             .bytes()

@@ -7,6 +7,7 @@ mod git;
 
 use self::git::Git;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -105,7 +106,7 @@ impl Reader for Shell {
         let Some((kind, location)) = told(line.text) else {
             return Step::Pass;
         };
-        if std::mem::take(&mut self.aborting) && line.text.contains("Aborted") {
+        if std::mem::take(&mut self.aborting) && line.text.has("Aborted") {
             report.cascade(line);
             return Step::Take;
         }
@@ -191,9 +192,9 @@ fn not_run(text: &str) -> Option<Place> {
     let shell = shell_place(text);
     let zsh = text.starts_with("zsh: ") || text.starts_with("zsh:");
     if zsh
-        && (text.contains("command not found: ")
-            || text.contains("no such file or directory: ")
-            || text.contains("permission denied: "))
+        && (text.has("command not found: ")
+            || text.has("no such file or directory: ")
+            || text.has("permission denied: "))
     {
         return Some(Place(None));
     }
@@ -206,15 +207,15 @@ fn not_run(text: &str) -> Option<Place> {
         ": Cannot allocate memory",
         ": cannot execute: required file not found",
     ];
-    let syntax = text.contains(": syntax error near unexpected token")
-        || text.contains(": unexpected EOF while looking for matching");
+    let syntax = text.has(": syntax error near unexpected token")
+        || text.has(": unexpected EOF while looking for matching");
     let ended = ends.iter().any(|end| text.ends_with(end));
     shell.filter(|_| ended || syntax)
 }
 
 /// `NAME: line 7: ` of bash, `NAME: 7: ` of dash, and a shell's own name.
 fn shell_place(text: &str) -> Option<Place> {
-    let (name, rest) = text.split_once(": ")?;
+    let (name, rest) = text.part_at(": ")?;
     if name.contains(' ') || name.is_empty() {
         return None;
     }
@@ -254,7 +255,7 @@ fn death(text: &str) -> bool {
     }
     // bash: `./run.sh: line 3:  4312 Killed                  ./server --port 80`
     let named = |name: &str| !name.contains([' ', '`', '"']);
-    let Some((_, rest)) = text.split_once(": line ").filter(|(name, _)| named(name)) else {
+    let Some((_, rest)) = text.part_at(": line ").filter(|(name, _)| named(name)) else {
         return false;
     };
     let Some((_, rest)) = leading_number(rest) else {
@@ -271,12 +272,12 @@ fn death(text: &str) -> bool {
 
 /// glibc's `prog: file.c:12: main: Assertion 'x > 0' failed.`, with a backtick first, and macOS's `Assertion failed: …`.
 fn assertion(text: &str) -> Option<Place> {
-    if text.contains(": Assertion `") && text.ends_with("failed.") {
-        let place = text.split_once(": ").and_then(|(_, rest)| place_at_start(rest));
+    if text.has(": Assertion `") && text.ends_with("failed.") {
+        let place = text.part_at(": ").and_then(|(_, rest)| place_at_start(rest));
         return Some(Place(place.map(|(location, _)| location)));
     }
-    let (_, rest) = text.strip_prefix("Assertion failed: ")?.split_once(", file ")?;
-    let (path, line) = rest.split_once(", line ")?;
+    let (_, rest) = text.strip_prefix("Assertion failed: ")?.part_at(", file ")?;
+    let (path, line) = rest.part_at(", line ")?;
     Some(Place(Some(Location {
         path: path.to_owned(),
         line: leading_number(line).map(|(line, _)| line),

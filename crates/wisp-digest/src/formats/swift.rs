@@ -6,6 +6,7 @@
 
 use crate::diag::{self, Diagnostic, Level, missing_name};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -124,7 +125,7 @@ const REPORT: u32 = 400;
 impl Swift {
     /// `Tern/Gauge.swift:12: Fatal error: text`, `💣 Program crashed: Bad pointer dereference at 0x…`, and what follows.
     fn crashed(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
-        let crashed = line.text.contains(" Program crashed: ");
+        let crashed = line.text.has(" Program crashed: ");
         if let Some(crash) = &mut self.crash {
             crash.room = crash.room.saturating_sub(1);
             let place = line
@@ -137,7 +138,7 @@ impl Swift {
             {
                 failure.location = Some(place);
             }
-            let death = !crashed && DEATHS.iter().any(|death| line.text.contains(death));
+            let death = !crashed && DEATHS.iter().any(|death| line.text.has(death));
             if crashed || death {
                 report.cascade(line);
             }
@@ -228,7 +229,7 @@ fn fatal(line: &Line<'_>) -> Option<Finding> {
             .then(|| Finding::new(Kind::Crash, message, line).at(place));
     }
     let (message, place) = line.text.rsplit_once(": file ")?;
-    let (path, row) = place.split_once(", line ")?;
+    let (path, row) = place.part_at(", line ")?;
     let place = Location {
         path: path.to_owned(),
         line: Some(row.parse().ok()?),
@@ -265,16 +266,16 @@ fn project(line: &Line<'_>) -> Option<Finding> {
         Some(_) => return None,
         None => {
             let (path, message) = text
-                .split_once(": error: ")
-                .or_else(|| pretty.and_then(|_| text.split_once(": ")))?;
-            let project = path.ends_with(".xcodeproj") || message.contains(" (in target '");
+                .part_at(": error: ")
+                .or_else(|| pretty.and_then(|_| text.part_at(": ")))?;
+            let project = path.ends_with(".xcodeproj") || message.has(" (in target '");
             (project.then_some(path), message)
         }
     };
     if place.is_none() && !text.starts_with("error: ") {
         return None;
     }
-    let (message, target) = message.split_once(" (in target '").unwrap_or((message, ""));
+    let (message, target) = message.part_at(" (in target '").unwrap_or((message, ""));
     let kind = if message.starts_with("Dependencies ") {
         Kind::Dependency
     } else {
@@ -296,9 +297,9 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
     let text = line.text;
     let command = text.strip_prefix("error: ").is_some_and(|rest| {
         rest == "fatalError"
-            || rest.contains("command failed with exit code")
-            || rest.contains("command failed due to signal")
-            || rest.contains(": Invalid manifest")
+            || rest.has("command failed with exit code")
+            || rest.has("command failed due to signal")
+            || rest.has(": Invalid manifest")
     });
     let of_xcode = text.starts_with("Command ") && text.ends_with(" failed with a nonzero exit code");
     let ended = text.starts_with("** ") && text.ends_with(" FAILED **") && states(text, " FAILED **");
@@ -313,7 +314,7 @@ fn words(line: &Line<'_>, report: &mut Report) -> Step {
         return Step::Take;
     }
     // A module may be called anything.
-    if text.starts_with('[') && text.contains("] Emitting module ") {
+    if text.starts_with('[') && text.has("] Emitting module ") {
         Step::Take
     } else {
         Step::Pass

@@ -6,6 +6,7 @@
 use super::jest::own_frame;
 use super::test_more;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -90,7 +91,7 @@ impl Reader for Tap {
         {
             self.close(report);
             self.on = true;
-            let skipped = rest.to_ascii_uppercase().contains("# SKIP");
+            let skipped = rest.to_ascii_uppercase().has("# SKIP");
             report.tally("tap", &[(if skipped { "skipped" } else { "ok" }, 1)], line);
             return Step::Lean;
         }
@@ -137,7 +138,7 @@ fn prove(body: &str, line: &Line<'_>, report: &mut Report) -> Option<Step> {
         report.tally("prove", &[("files", files), ("tests", tests)], line);
         return Some(Step::Take);
     }
-    (body.contains(" (Wstat: ") || body.starts_with("Failed test:") || body.starts_with("Failed tests:"))
+    (body.has(" (Wstat: ") || body.starts_with("Failed test:") || body.starts_with("Failed tests:"))
         .then_some(Step::Take)
 }
 
@@ -147,7 +148,7 @@ impl Tap {
         let name = leading_number(rest)
             .map_or(rest, |(_, name)| name)
             .trim_start_matches([' ', '-']);
-        if name.to_ascii_uppercase().contains("# TODO") {
+        if name.to_ascii_uppercase().has("# TODO") {
             report.tally("tap", &[("todo", 1)], line);
             return;
         }
@@ -309,7 +310,7 @@ impl Open {
             self.side(body);
         }
         if let Some((path, row)) = body
-            .split_once("in test file ")
+            .part_at("in test file ")
             .and_then(|(_, rest)| rest.trim_end_matches(')').rsplit_once(", line "))
         {
             self.finding.location = Some(Location {
@@ -367,7 +368,7 @@ impl Open {
     fn said(&mut self, body: &str) {
         if self.message == Message::Announced && !body.is_empty() {
             self.message = Message::Said;
-            if body.contains(" !== ") || body.contains(" === ") {
+            if body.has(" !== ") || body.has(" === ") {
                 self.finding.retitle(&format!("{} {body}", self.finding.title));
             }
         }

@@ -3,6 +3,7 @@
 //! Written from real runs of Terraform 1.11, in boxes and without colour.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -201,7 +202,7 @@ impl Bare {
 /// `Planning failed. Terraform encountered an error while generating this plan.`, which stands before the error it
 /// speaks of, and what HCP Terraform and the action that wraps the command say after it.
 fn reports(text: &str) -> bool {
-    let planning = text.starts_with("Planning failed. ") && text.contains(" encountered an error while ");
+    let planning = text.starts_with("Planning failed. ") && text.has(" encountered an error while ");
     let wrapped = ["Error: ", "##[error]"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark))
@@ -213,7 +214,7 @@ fn reports(text: &str) -> bool {
 
 /// `on main.tf line 4, in resource "x" "y":`.
 fn place(body: &str) -> Option<Location> {
-    let (path, rest) = body.strip_prefix("on ")?.split_once(" line ")?;
+    let (path, rest) = body.strip_prefix("on ")?.part_at(" line ")?;
     let line = leading_number(rest)?.0;
     Some(Location {
         path: path.to_owned(),

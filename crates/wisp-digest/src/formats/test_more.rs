@@ -4,6 +4,7 @@
 //! belong to; without it they are all there is.
 
 use crate::digest::{Kind, Location, Quote};
+use crate::find::Find;
 use crate::line::{Line, leading_number};
 use crate::report::{Finding, Report};
 
@@ -16,7 +17,7 @@ pub(super) fn failed_test(body: &str) -> Option<&str> {
 
 /// `#   at t/ledger.t line 12.`, also behind `#   Failed test`.
 pub(super) fn place(body: &str) -> Option<Location> {
-    let (start, rest) = body.strip_prefix('#')?.split_once(" at ")?;
+    let (start, rest) = body.strip_prefix('#')?.part_at(" at ")?;
     let own = matches!(start.trim(), "" | "Failed test");
     own.then(|| place_at_end(rest))?
 }
@@ -94,6 +95,6 @@ fn is_said(text: &str) -> bool {
     !point
         && !body.starts_with('#')
         && !body.starts_with("1..")
-        && !text.contains(".. ")
+        && !text.has(".. ")
         && !text.ends_with("subtests")
 }

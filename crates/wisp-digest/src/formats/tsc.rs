@@ -5,6 +5,7 @@
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -90,7 +91,7 @@ fn header(text: &str) -> Option<Header<'_>> {
             pretty: true,
         });
     }
-    let (code, message) = text.strip_prefix("error ")?.split_once(": ")?;
+    let (code, message) = text.strip_prefix("error ")?.part_at(": ")?;
     code.starts_with("TS").then_some(Header {
         location: None,
         code,
@@ -170,14 +171,14 @@ impl Tsc {
         if self.table {
             return Some(Step::Hold);
         }
-        if !self.read && !line.text.contains("Watching for file changes") {
+        if !self.read && !line.text.has("Watching for file changes") {
             return None;
         }
         let found = line
             .text
-            .split_once("Found ")
+            .part_at("Found ")
             .map(|(_, rest)| rest)
-            .filter(|rest| rest.contains(" error"))?;
+            .filter(|rest| rest.has(" error"))?;
         let (errors, _) = leading_number(found)?;
         self.close(report);
         let files = number_before(found, "files")

@@ -5,6 +5,7 @@
 
 use crate::diff::{DiffFile, DiffShape};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
@@ -230,7 +231,7 @@ impl Diff {
 
 /// `Hunk #1 FAILED at 2.`: the line.
 fn failed_hunk(text: &str) -> Option<u64> {
-    let (_, rest) = text.strip_prefix("Hunk #")?.split_once(" FAILED at ")?;
+    let (_, rest) = text.strip_prefix("Hunk #")?.part_at(" FAILED at ")?;
     leading_number(rest).map(|(row, _)| row)
 }
 

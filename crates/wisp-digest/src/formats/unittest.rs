@@ -5,6 +5,7 @@
 
 use super::python::frame;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -52,7 +53,7 @@ impl Reader for Unittest {
         if let Some((count, rest)) = text
             .strip_prefix("Ran ")
             .and_then(leading_number)
-            .filter(|(_, rest)| rest.starts_with(" test") && rest.contains(" in "))
+            .filter(|(_, rest)| rest.starts_with(" test") && rest.has(" in "))
         {
             let _ = rest;
             self.close(report);
@@ -80,7 +81,7 @@ fn header(text: &str) -> Option<&str> {
     let rest = text
         .strip_prefix("FAIL: ")
         .or_else(|| text.strip_prefix("ERROR: "))?;
-    let (name, module) = rest.split_once(" (")?;
+    let (name, module) = rest.part_at(" (")?;
     let named = !name.contains([' ', '/']) && module.contains(')') && module.contains('.')
         || name == "setUpClass"
         || name == "tearDownClass";
@@ -104,7 +105,7 @@ fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
         report.failed(line);
         return Some(Step::Take);
     }
-    let (name, end) = line.body().split_once(") ... ")?;
+    let (name, end) = line.body().part_at(") ... ")?;
     let ends = [
         "ok",
         "FAIL",
@@ -116,7 +117,7 @@ fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
     let named = ["test", "setUp", "tearDown"]
         .iter()
         .any(|start| name.starts_with(start))
-        || name.contains(" (unittest.loader._FailedTest.");
+        || name.has(" (unittest.loader._FailedTest.");
     (named && ends.iter().any(|word| end.starts_with(word))).then_some(Step::Take)
 }
 
@@ -160,9 +161,9 @@ impl Open {
     /// The frames, the exception, and what follows it.
     fn line(&mut self, line: &Line<'_>) {
         if let Some(frame) = frame(line.body()) {
-            let foreign = frame.path.contains("/unittest/")
-                || frame.path.contains("/django/test/")
-                || frame.path.contains("site-packages");
+            let foreign = frame.path.has("/unittest/")
+                || frame.path.has("/django/test/")
+                || frame.path.has("site-packages");
             if !foreign {
                 self.frame = Some(frame);
             }

@@ -4,6 +4,7 @@
 
 use super::bundler::unresolved;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -156,7 +157,7 @@ fn placed(said: &str) -> Option<(Location, &str)> {
         let message = rest.trim_start_matches([':', ' ']);
         return Some((place, message.trim_start_matches("ERROR: ")));
     }
-    let (path, rest) = said.split_once(" (")?;
+    let (path, rest) = said.part_at(" (")?;
     let (row, rest) = leading_number(rest)?;
     let (column, rest) = leading_number(rest.strip_prefix(':')?)?;
     let message = rest.strip_prefix("): ")?;
@@ -170,7 +171,7 @@ fn placed(said: &str) -> Option<(Location, &str)> {
 
 /// `Could not resolve "./gone" from "src/main.ts"`.
 fn asked_from(title: &str) -> Option<Location> {
-    let (_, rest) = title.split_once("resolve")?.1.split_once(" from \"")?;
+    let (_, rest) = title.part_at("resolve")?.1.part_at(" from \"")?;
     let (path, _) = rest.split_once('"')?;
     Some(Location {
         path: path.to_owned(),

@@ -3,6 +3,7 @@
 //! Written from real runs of Vitest 3, 4 and 5. The tree above (`× name`) says the same first, without the place.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -61,7 +62,7 @@ impl Reader for Vitest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         let failed = text.strip_prefix(" FAIL  ");
-        if let Some(name) = failed.filter(|name| self.begun || name.contains(" > ") || name.contains(" [ ")) {
+        if let Some(name) = failed.filter(|name| self.begun || name.has(" > ") || name.has(" [ ")) {
             self.close(report);
             self.open = Some((start(name, line), name.to_owned(), false));
             return Step::Hold;
@@ -94,7 +95,7 @@ impl Reader for Vitest {
 }
 
 fn start(name: &str, line: &Line<'_>) -> Finding {
-    let suite = name.contains(" [ ");
+    let suite = name.has(" [ ");
     let subject = name.split(" [ ").next().unwrap_or(name);
     let kind = if suite { Kind::Configure } else { Kind::Test };
     Finding::new(kind, subject, line)
@@ -108,7 +109,7 @@ fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool)
         .strip_prefix("❯ ")
         .and_then(|rest| place_at_start(rest.rsplit(' ').next().unwrap_or(rest)))
     {
-        if finding.location.is_none() && !location.path.contains("node_modules") {
+        if finding.location.is_none() && !location.path.has("node_modules") {
             finding.location = Some(location);
         }
         return;

@@ -5,6 +5,7 @@
 
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Quote};
+use crate::find::Find;
 use crate::line::{Line, between, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -51,25 +52,25 @@ impl Reader for XcTest {
             return parallel(rest, line, report);
         }
         if text.starts_with("Test Suite '") {
-            if text.contains("' failed at ") {
+            if text.has("' failed at ") {
                 report.failed(line);
                 report.cascade(line);
             }
             return Step::Take;
         }
-        if text.trim_start().starts_with("Executed ") && text.contains(", with ") {
+        if text.trim_start().starts_with("Executed ") && text.has(", with ") {
             return executed(line, report);
         }
         if let Some(step) = self.swift_testing(line, report) {
             return step;
         }
-        let known = assertion(line, report) || text.contains(" : Test skipped");
+        let known = assertion(line, report) || text.has(" : Test skipped");
         match &mut self.running {
             // What the runtime or the package manager says of a crash says more than what comes after it.
             Some((_, last)) => {
                 if text.starts_with("error: Exited with unexpected signal code ") {
                     report.announce(line);
-                } else if !line.is_blank() && !last.text.contains("Fatal error") {
+                } else if !line.is_blank() && !last.text.has("Fatal error") {
                     *last = line.quote();
                 }
                 Step::Hold
@@ -102,7 +103,7 @@ impl XcTest {
     }
 
     fn case(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let Some((name, verdict)) = rest.split_once("' ") else {
+        let Some((name, verdict)) = rest.part_at("' ") else {
             return Step::Pass;
         };
         if verdict.starts_with("started") {
@@ -134,7 +135,7 @@ fn key(name: &str) -> String {
 fn assertion(line: &Line<'_>, report: &mut Report) -> bool {
     let found = diag::colon(line.text)
         .filter(|each| each.level == Level::Error && has_extension(&each.location.path, &["swift"]));
-    let Some((name, _)) = found.as_ref().and_then(|found| found.message.split_once(" : ")) else {
+    let Some((name, _)) = found.as_ref().and_then(|found| found.message.part_at(" : ")) else {
         return false;
     };
     let Some(found) = &found else { return false };
@@ -147,7 +148,7 @@ fn assertion(line: &Line<'_>, report: &mut Report) -> bool {
             .of(name)
             .known_as(key(name));
         // Tests that share a broken setup fail at its place with its words.
-        let told = found.message.split_once(" : ").map_or("", |(_, told)| told);
+        let told = found.message.part_at(" : ").map_or("", |(_, told)| told);
         let finding = finding.because(Some(format!("{} {told}", found.location)));
         report.fail(finding.at(found.location.clone()));
     }
@@ -168,7 +169,7 @@ fn executed(line: &Line<'_>, report: &mut Report) -> Step {
 
 /// `Test case 'DepthTests.testWade()' failed on 'Clone 1 of iPhone 16 - Tern (4312)' (0.010 seconds)`, of tests in parallel.
 fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((name, verdict)) = rest.split_once("' ") else {
+    let Some((name, verdict)) = rest.part_at("' ") else {
         return Step::Pass;
     };
     for word in ["passed", "failed", "skipped"] {
@@ -226,7 +227,7 @@ impl XcTest {
         }
         if let Some((name, rest)) = rest
             .strip_prefix("Test ")
-            .and_then(|rest| rest.split_once(" recorded an issue "))
+            .and_then(|rest| rest.part_at(" recorded an issue "))
         {
             self.issue = issue(name, rest, line, report);
             return Some(Step::Take);
@@ -239,10 +240,10 @@ impl XcTest {
 /// How a test or a suite ended.
 fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
     let test = rest.strip_prefix("Test ");
-    let ended = |word: &str| test.and_then(|rest| rest.split_once(word)).map(|(name, _)| name);
+    let ended = |word: &str| test.and_then(|rest| rest.part_at(word)).map(|(name, _)| name);
     if let Some(name) = ended(" failed after ") {
         let name = match name.rsplit_once(" with ") {
-            Some((name, cases)) if cases.contains(" test case") => name,
+            Some((name, cases)) if cases.has(" test case") => name,
             _ => name,
         };
         report.tally("swift testing", &[("run", 1), ("failed", 1)], line);
@@ -251,7 +252,7 @@ fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
         report.tally("swift testing", &[("run", 1), ("passed", 1)], line);
     } else if ended(" skipped").is_some() {
         report.tally("swift testing", &[("skipped", 1)], line);
-    } else if rest.starts_with("Suite ") && rest.contains(" failed after ") {
+    } else if rest.starts_with("Suite ") && rest.has(" failed after ") {
         report.cascade(line);
     }
 }
@@ -261,7 +262,7 @@ fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> String
     let key = key(name);
     let (case, rest) = match rest.strip_prefix("at ") {
         Some(rest) => ("", rest),
-        None => rest.split_once(" at ").unwrap_or(("", rest)),
+        None => rest.part_at(" at ").unwrap_or(("", rest)),
     };
     let Some((location, message)) = place_at_start(rest) else {
         return key;
@@ -274,7 +275,7 @@ fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> String
     }
     let message = message.trim_start_matches(':').trim();
     let case = case
-        .split_once("argument")
+        .part_at("argument")
         .map_or("", |(_, case)| case.trim_start_matches('s'));
     let title = if message.is_empty() {
         format!("{name}{case} recorded an issue")
@@ -287,7 +288,7 @@ fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> String
 }
 
 fn run(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-    if rest.contains(" failed after ") {
+    if rest.has(" failed after ") {
         report.failed(line);
         report.cascade(line);
     } else if between(rest, " passed", ".").is_some() {

@@ -1,6 +1,7 @@
 //! The words of other runners: Jenkins, Travis, `CircleCI`, Buildkite and fastlane.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, cut, leading_number};
 use crate::reader::Step;
 use crate::report::{Finding, Report};
@@ -28,11 +29,9 @@ pub(super) fn read(line: &Line<'_>, report: &mut Report) -> Option<Step> {
         pipeline(rest, line, report);
         return Some(Step::Take);
     }
-    let travis =
-        text.starts_with("The command \"") && text.contains("\" exited with ") && text.ends_with('.');
+    let travis = text.starts_with("The command \"") && text.has("\" exited with ") && text.ends_with('.');
     let fastlane = text.ends_with(" - see the log above")
-        || (text.contains("fastlane: [!] Shell command exited with exit status ")
-            && text.contains(" instead of "));
+        || (text.has("fastlane: [!] Shell command exited with exit status ") && text.has(" instead of "));
     if text == "Exit status: 0" {
         return Some(Step::Take);
     }
@@ -67,7 +66,7 @@ fn script(line: &Line<'_>) -> Option<Finding> {
     let (row, rest) = leading_number(line.text.strip_prefix("WorkflowScript: ")?)?;
     let (message, place) = rest.strip_prefix(": ")?.rsplit_once(" @ line ")?;
     let column = place
-        .split_once(", column ")
+        .part_at(", column ")
         .and_then(|(_, column)| leading_number(column));
     let location = Location {
         path: "WorkflowScript".to_owned(),

@@ -3,6 +3,7 @@
 
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, leading_number};
 use crate::report::{Finding, Report};
 
@@ -32,7 +33,7 @@ pub(super) fn parse(text: &str) -> Option<Diagnostic<'_>> {
     let (location, level, code, message) = placed(text).or_else(|| of_tool(text))?;
     let message = message
         .rsplit_once(" [")
-        .filter(|(_, end)| end.ends_with("proj]") || end.contains("proj::") || end.contains("|x64]"))
+        .filter(|(_, end)| end.ends_with("proj]") || end.has("proj::") || end.has("|x64]"))
         .map_or(message, |(message, _)| message);
     Some(Diagnostic {
         location,
@@ -78,7 +79,7 @@ fn uncoded(text: &str) -> Option<(Level, &str)> {
 
 /// `CSC : error CS5001: message`, `/srv/Wade.csproj : error NU1101: message`, `Wade.dll : error run failed: message`.
 fn of_tool(text: &str) -> Option<Parts<'_>> {
-    let (origin, rest) = text.split_once(" : ").or_else(|| text.split_once(": "))?;
+    let (origin, rest) = text.part_at(" : ").or_else(|| text.part_at(": "))?;
     if origin.contains('`') {
         return None;
     }
@@ -131,7 +132,7 @@ impl Open {
     /// The first line of the text: a test's name and message, or a message.
     fn state(&mut self, body: &str, line: &Line<'_>) {
         let test = self.finding.kind == Kind::Test;
-        match body.split_once(": Error Message: ").filter(|_| test) {
+        match body.part_at(": Error Message: ").filter(|_| test) {
             Some((name, message)) => {
                 let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
                 self.finding.retitle(&format!("{name}: {message}"));

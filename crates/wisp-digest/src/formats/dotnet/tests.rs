@@ -1,6 +1,7 @@
 //! The tests' part of what `dotnet test` prints: `VSTest`'s blocks, and those of Microsoft.Testing.Platform.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::Line;
 use crate::report::Finding;
 
@@ -119,7 +120,7 @@ impl Failed {
 
 /// `at Dunlin.WadeTests.Depth() in /srv/WadeTests.cs:line 12`, and with `:12` at its end.
 pub(super) fn frame(body: &str) -> Option<Location> {
-    let (_, place) = body.split_once(") in ")?;
+    let (_, place) = body.part_at(") in ")?;
     let (path, line) = place.rsplit_once(':')?;
     Some(Location {
         path: path.to_owned(),

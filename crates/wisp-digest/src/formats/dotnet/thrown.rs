@@ -2,6 +2,7 @@
 
 use super::tests::frame;
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, cut};
 use crate::report::Finding;
@@ -92,7 +93,7 @@ impl Absent {
         }
         let absent = body
             .strip_prefix("* You intended to execute a .NET")
-            .and_then(|rest| Some(rest.split_once("program, but ")?.1));
+            .and_then(|rest| Some(rest.part_at("program, but ")?.1));
         if let Some(absent) = absent {
             let title = format!("{}: {}", self.finding.title, absent.trim_end_matches('.'));
             self.finding.retitle(&title);

@@ -1,6 +1,7 @@
 //! tasty's tree of tests: `name:   FAIL (0.02s)`, and deeper than it what went wrong.
 
 use crate::digest::{Kind, Location, Quote};
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, cut, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::Step;
@@ -121,7 +122,7 @@ fn result<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 
 /// What no group is called: a message, a place, hspec's `reads [✔]`.
 fn is_other(text: &str) -> bool {
-    text.contains(": ") || text.contains(".hs:") || text.ends_with([':', ']'])
+    text.has(": ") || text.has(".hs:") || text.ends_with([':', ']'])
 }
 
 impl Open {
@@ -166,7 +167,7 @@ impl Open {
 
 /// `test/Tern/DepthTest.hs:41:`, and a call stack's `error, called at src/Tern/Depth.hs:19:7 in …`.
 fn place(body: &str) -> Option<Location> {
-    let called = body.split_once(", called at ");
+    let called = body.part_at(", called at ");
     let (location, rest) = place_at_start(called.map_or(body, |(_, place)| place))?;
     let ends = called.is_some() || matches!(rest, "" | ":");
     (ends && has_extension(&location.path, &["hs", "lhs"])).then_some(location)
@@ -178,7 +179,7 @@ fn sum(line: &Line<'_>, report: &mut Report) -> bool {
     if !text.ends_with("s)") {
         return false;
     }
-    if text.starts_with("All ") && text.contains(" tests passed (") {
+    if text.starts_with("All ") && text.has(" tests passed (") {
         let Some(tests) = number_before(text, "tests") else {
             return false;
         };

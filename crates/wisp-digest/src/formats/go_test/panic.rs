@@ -1,6 +1,7 @@
 //! A Go panic: its message, and the first frame that is neither the runtime's nor the test harness's.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -31,7 +32,7 @@ impl Panic {
         let fatal = line
             .text
             .strip_prefix("fatal error: ")
-            .is_some_and(|rest| runtime.iter().any(|words| rest.contains(words)));
+            .is_some_and(|rest| runtime.iter().any(|words| rest.has(words)));
         if !line.text.starts_with("panic: ") && !fatal {
             return None;
         }
@@ -84,7 +85,7 @@ impl Panic {
     /// The panic fails its test and ends its package.
     pub(super) fn report(self, test: Option<String>, tree: &mut Tree, report: &mut Report) {
         let mut finding = self.finding;
-        let timed_out = finding.title.contains("test timed out after ");
+        let timed_out = finding.title.has("test timed out after ");
         let test = test.or(self.running.filter(|_| timed_out));
         let number = finding.lines.first;
         if let Some(name) = test.filter(|_| self.in_test || timed_out) {
@@ -130,6 +131,6 @@ fn frame(line: &Line<'_>) -> Option<Location> {
     ];
     let own = has_extension(&location.path, &["go"])
         && line.indent() > 0
-        && !foreign.iter().any(|part| location.path.contains(part));
+        && !foreign.iter().any(|part| location.path.has(part));
     own.then_some(location)
 }

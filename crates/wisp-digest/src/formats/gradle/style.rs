@@ -1,6 +1,7 @@
 //! What ktlint, detekt and Checkstyle say in the output of a task: a place and a message a line.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -25,7 +26,7 @@ impl Style {
             .unwrap_or("");
         let own = ["tlint", "detekt", "checkstyle"]
             .iter()
-            .any(|tool| name.contains(tool));
+            .any(|tool| name.has(tool));
         match (own, heading.ends_with(" FAILED")) {
             (false, _) => Self::Unknown,
             (true, true) => Self::Failed,

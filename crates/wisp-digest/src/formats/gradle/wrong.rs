@@ -4,6 +4,7 @@
 //! points at what a compiler or the tests have said, it is a consequence of that.
 
 use crate::digest::{Kind, Location, Quote};
+use crate::find::Find;
 use crate::line::{Line, between, leading_number, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -144,9 +145,7 @@ impl Wrong {
                 text: &self.finding.title,
             });
         }
-        let elsewhere = POINTS_ELSEWHERE
-            .iter()
-            .any(|words| self.finding.title.contains(words));
+        let elsewhere = POINTS_ELSEWHERE.iter().any(|words| self.finding.title.has(words));
         let known = self.finding.location.as_ref().is_some_and(|place| {
             let same = |other: &Location| other.path == place.path && other.line == place.line;
             report
@@ -169,7 +168,7 @@ impl Wrong {
     fn take_cause(&mut self) {
         let Some(quote) = self.cause.take() else { return };
         let text = quote.text.trim_start_matches("Caused by: ");
-        let message = text.split_once(": ").map_or(text, |(_, message)| message);
+        let message = text.part_at(": ").map_or(text, |(_, message)| message);
         if self.finding.title.contains(message) {
             return;
         }
@@ -198,15 +197,13 @@ fn is_sum(text: &str) -> bool {
 /// `/srv/AndroidManifest.xml:32: AAPT: error: text`, `com.heron-main-5:/layout/a.xml:9: error: text`.
 fn resource(text: &str) -> Option<(Option<Location>, &str)> {
     let (place, rest) = place_at_start(text)?;
-    let message = rest
-        .strip_prefix(": ")
-        .filter(|message| message.contains("error: "))?;
+    let message = rest.strip_prefix(": ").filter(|message| message.has("error: "))?;
     Some((Some(place), message))
 }
 
 /// `build file '/srv/build.gradle': 11: text @ line 11, column 14.`
 fn script(text: &str) -> Option<(Option<Location>, &str)> {
-    let (file, rest) = text.split_once("': ")?;
+    let (file, rest) = text.part_at("': ")?;
     let (_, path) = file.split_once('\'')?;
     let (row, rest) = leading_number(rest)?;
     let message = rest.strip_prefix(": ")?;

@@ -1,6 +1,7 @@
 //! `helm lint`: a heading for each chart, and under it what it has to say of its files.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, between};
 use crate::report::{Finding, Report};
 
@@ -60,7 +61,7 @@ impl Lint {
 
     fn error(&mut self, said: &str, line: &Line<'_>, report: &mut Report) {
         report.failed(line);
-        let (file, message) = said.split_once(": ").unwrap_or(("", said));
+        let (file, message) = said.part_at(": ").unwrap_or(("", said));
         if self.wrong && (message.starts_with("cannot load ") || message.starts_with("unable to load chart"))
         {
             report.cascade(line);

@@ -1,6 +1,7 @@
 //! specs2's examples and `ScalaCheck`'s properties under sbt: `[error]   x name`, and what went wrong under it.
 
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, cut, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::Step;
@@ -43,9 +44,9 @@ impl Specs {
         if info && sum(body, line, report) {
             return Some(Step::Take);
         }
-        let property = body.strip_prefix("! ").filter(|said| {
-            info && (said.contains(": Falsified after ") || said.contains(": Exception raised on "))
-        });
+        let property = body
+            .strip_prefix("! ")
+            .filter(|said| info && (said.has(": Falsified after ") || said.has(": Exception raised on ")));
         let example = body
             .strip_prefix("x ")
             .or_else(|| body.strip_prefix("! ").filter(|_| error));
@@ -106,7 +107,7 @@ impl Open {
 /// `4 examples, 2 failures, 1 error`.
 fn sum(body: &str, line: &Line<'_>, report: &mut Report) -> bool {
     let examples = leading_number(body).filter(|(_, rest)| rest.starts_with(" example"));
-    let Some((examples, rest)) = examples.filter(|(_, rest)| rest.contains(" failure")) else {
+    let Some((examples, rest)) = examples.filter(|(_, rest)| rest.has(" failure")) else {
         return false;
     };
     let number = |one: &str, many: &str| {

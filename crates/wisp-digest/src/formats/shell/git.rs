@@ -1,6 +1,7 @@
 //! git's refusals: what the other side said first, and what git then says of it.
 
 use crate::digest::{Kind, Location};
+use crate::find::Find;
 use crate::line::{Line, cut};
 use crate::reader::Step;
 use crate::report::{Finding, Report};
@@ -49,7 +50,7 @@ impl Git {
             self.part = Part::Remote;
         } else if let Some(said) = text
             .strip_prefix("error: ")
-            .filter(|said| said.contains(" would be overwritten by ") && said.ends_with(':'))
+            .filter(|said| said.has(" would be overwritten by ") && said.ends_with(':'))
         {
             self.open = Some(Finding::new(Kind::Tool, said, line));
             self.part = Part::Files;
@@ -77,7 +78,7 @@ impl Git {
                 report.fail(finding);
             }
             report.cascade(line);
-        } else if !(text.starts_with("To ") || text.starts_with("hint: ") || text.contains(" -> ")) {
+        } else if !(text.starts_with("To ") || text.starts_with("hint: ") || text.has(" -> ")) {
             return None;
         }
         Some(Step::Hold)
@@ -124,7 +125,7 @@ impl Git {
 
 /// ` ! [rejected]        main -> main (fetch first)`, and `[remote rejected]`.
 fn is_rejected(text: &str) -> bool {
-    text.starts_with(" ! [re") && text.contains("rejected] ")
+    text.starts_with(" ! [re") && text.has("rejected] ")
 }
 
 /// What ssh or the other side says where the repository cannot be reached.
@@ -133,7 +134,7 @@ fn connection(text: &str) -> bool {
         || text.starts_with("ssh: Could not resolve hostname ")
         || text.starts_with("Host key verification failed")
         || text == "ERROR: Repository not found."
-        || (text.contains(": Permission denied (") && text.ends_with(")."))
+        || (text.has(": Permission denied (") && text.ends_with(")."))
         || (text.starts_with("fatal: '") && text.ends_with("' does not appear to be a git repository"))
 }
 
