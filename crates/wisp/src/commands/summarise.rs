@@ -30,9 +30,13 @@ pub fn run(args: &Summarise, env: Env) -> anyhow::Result<ExitCode> {
         View::Notable
     };
     let text = digest.render(ROOM, view);
+    // At once: a digest has hundreds of lines, and each by itself would be a call of the system's.
+    let mut told = String::with_capacity(text.len() + 1);
     for line in text.lines().take(args.lines.unwrap_or(usize::MAX)) {
-        screen.out.line(&safe::safe(line))?;
+        told.push_str(&safe::safe(line));
+        told.push('\n');
     }
+    screen.out.text(&told)?;
     screen.out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
