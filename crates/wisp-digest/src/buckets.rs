@@ -5,8 +5,11 @@
 
 use crate::frames::Entry;
 
+/// Hashes of three bytes that are told apart.
 pub(crate) const MARKS: usize = 1 << 16;
+/// Buckets, a few for each entry.
 const BUCKETS: usize = 1 << 13;
+/// What three bytes are multiplied by for their hash.
 const FACTOR: u32 = 0x9E37_79B1;
 
 /// Whether a line's first byte that is no blank may follow this one.

@@ -3,7 +3,8 @@
 //! Each literal is known by two neighbouring grams, runs of three or four of its bytes, the rarest it has. The scan
 //! looks at every second position only, so that it meets exactly one of the two. Only where the marks of
 //! [`crate::buckets`] say that a gram may stand, which is seldom by chance, is a literal compared. A literal of three
-//! bytes has one gram: where the scan passes between, it is known by all of its bytes with any before them.
+//! bytes has one gram: where the scan passes between, it is known by all of its bytes with any before them, or with what a
+//! line's first byte may follow where it counts only there.
 
 use std::ops::Range;
 

@@ -124,7 +124,7 @@ impl Mix {
             let location = place_at_start(place)
                 .map(|(location, _)| location)
                 .filter(|place| is_elixir(&place.path));
-            // A crate's, which mix has built: its reader was not told what comes next.
+            // A crate's, which mix has built. Where the next line was not at hand, rustc's reader could not know it.
             let rust = line.body().strip_prefix("--> ").and_then(place_at_start);
             if let Some((location, _)) = rust {
                 told.location = Some(location);
