@@ -87,9 +87,11 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
+/// A folder that is not there is a fault: rules about no file would hold.
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
+    let entries = fs::read_dir(dir);
+    assert!(entries.is_ok(), "{} is not there", dir.display());
+    for entry in entries.into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() && !path.ends_with("target") {
             walk(&path, files);
