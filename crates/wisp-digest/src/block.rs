@@ -6,9 +6,12 @@
 use std::ops::Range;
 
 use crate::limits;
+use crate::near::{near, near_either};
 
 /// The most bytes that are looked at together; one longer line is a block of its own.
 const BLOCK: usize = 16 * 1024;
+/// The most bytes of a line after which the end of the next one is looked for word by word.
+const SHORT: usize = 40;
 
 /// Whole lines, each with its newline.
 #[derive(Debug, Clone, Copy)]
@@ -52,37 +55,21 @@ fn is_plain(text: &str) -> bool {
         && (text.is_ascii() || !text.contains('\u{FEFF}'))
 }
 
-/// Where the line ends that `from` is in. Where lines are short, as the one before was, the first few words are looked
-/// at one by one, before a search is begun that is made for long stretches.
+/// Where the line ends that `from` is in, and whether a tab is before that. Where lines are short, as the one before was,
+/// the first few words are looked at one by one, before a search is begun that is made for long stretches.
 #[inline]
-pub(crate) fn line_end(bytes: &[u8], from: usize, before: usize) -> Option<usize> {
-    if before > NEAR {
-        return memchr::memchr(b'\n', &bytes[from..]).map(|length| from + length);
+pub(crate) fn line_end(bytes: &[u8], from: usize, before: usize) -> Option<(usize, bool)> {
+    let rest = bytes.get(from..)?;
+    let at = if before > SHORT {
+        memchr::memchr2(b'\n', b'\t', rest)
+    } else {
+        near_either(b'\n', b'\t', rest)
+    };
+    let at = from + at?;
+    if bytes[at] == b'\n' {
+        return Some((at, false));
     }
-    near(b'\n', bytes, from)
-}
-
-/// Bytes among which something near is looked for word by word.
-const NEAR: usize = 40;
-
-/// Where a byte stands next that is likely to be near.
-#[inline]
-pub(crate) fn near(wanted: u8, bytes: &[u8], from: usize) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 0xFF;
-    let mut at = from;
-    for _ in 0..NEAR / 8 {
-        let Some(word) = bytes.get(at..).and_then(|from| from.first_chunk()) else {
-            break;
-        };
-        // A byte that is wanted becomes zero, and the lowest zero byte keeps its highest bit.
-        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(wanted));
-        let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
-        if zeros != 0 {
-            return Some(at + zeros.trailing_zeros() as usize / 8);
-        }
-        at += 8;
-    }
-    memchr::memchr(wanted, bytes.get(at..)?).map(|length| at + length)
+    near(b'\n', bytes, at).map(|end| (end, true))
 }
 
 /// The text without the blanks at its end.
@@ -150,13 +137,16 @@ mod tests {
             let mut bytes = vec![b'\x0B'; length];
             assert_eq!(line_end(&bytes, 0, 0), None);
             bytes.extend(b"\n\n\x0A");
+            let mut tabbed = bytes.clone();
+            tabbed[length / 2] = b'\t';
             for from in 0..=length {
+                let tab = from <= length / 2;
                 for before in [0, 41] {
-                    assert_eq!(
-                        line_end(&bytes, from, before),
-                        Some(length),
-                        "{length} from {from}"
-                    );
+                    let found = line_end(&bytes, from, before);
+                    assert_eq!(found, Some((length, false)), "{length} from {from}");
+                    let found = line_end(&tabbed, from, before).filter(|_| length > 0);
+                    let end = (length > 0).then_some((length, tab));
+                    assert_eq!(found, end, "{length} from {from}");
                 }
             }
         }

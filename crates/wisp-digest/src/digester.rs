@@ -148,26 +148,26 @@ impl Digester {
             if self.lines >= limits::SAMPLE && self.work.may_skim() {
                 at = self.skim(block.bytes, at);
             }
-            let Some(end) = block::line_end(block.bytes, at, length) else {
+            let Some((end, tabs)) = block::line_end(block.bytes, at, length) else {
                 break;
             };
             length = end - at;
             let recent = &mut self.work.report.recent;
             recent.add(&block.bytes[std::mem::replace(&mut kept, at)..at], self.lines);
             self.lines += 1;
-            at = self.read_line(block, at..end);
+            at = self.read_line(block, at..end, tabs);
         }
         let recent = &mut self.work.report.recent;
         recent.add(&block.bytes[kept..], self.lines);
     }
 
     /// Reads a line of the block, and what its reader reads on: where the next one begins.
-    fn read_line(&mut self, block: &Block<'_>, line: Range<usize>) -> usize {
+    fn read_line(&mut self, block: &Block<'_>, line: Range<usize>, tabs: bool) -> usize {
         let next = line.end + 1;
         if let Some(text) = block.plain(line.clone()) {
             let part = line.start..line.start + text.len();
-            self.work
-                .read(self.lines, text, Cues::ahead(&mut self.ahead, block.bytes, part));
+            let cues = Cues::ahead(&mut self.ahead, block.bytes, part);
+            self.work.read(self.lines, text, tabs, cues);
             self.read_on(block, next)
         } else {
             self.work.line(self.lines, &block.bytes[line]);
@@ -180,7 +180,7 @@ impl Digester {
         let Some(text) = block.text().filter(|_| self.work.may_read_on()) else {
             return at;
         };
-        let mut rest = Rest::new(text, at, self.lines);
+        let mut rest = Rest::new(text, at, self.lines, self.work.triggers);
         let report = &mut self.work.report;
         self.work.plain.read_on(FORMATS, &mut rest, report);
         let (end, last, shown) = rest.taken();
@@ -257,15 +257,16 @@ impl Work {
     fn line(&mut self, number: u64, raw: &[u8]) {
         let text = clean(raw);
         let cues = Cues::alone(self.triggers, text.as_bytes());
-        self.read(number, &text, cues);
+        self.read(number, &text, true, cues);
     }
 
-    /// Reads a cleaned line. A log's own entries with a level are the log reader's alone.
-    fn read(&mut self, number: u64, text: &str, mut cues: Cues<'_>) {
+    /// Reads a cleaned line, in which tabs may stand or not. A log's own entries with a level are the log reader's
+    /// alone.
+    fn read(&mut self, number: u64, text: &str, tabs: bool, mut cues: Cues<'_>) {
         if self.page.quotes(text) {
             return;
         }
-        if !self.log.is_on() && !prefix::may_have_one(text) {
+        if !self.log.is_on() && !prefix::may_have_one(text, tabs) {
             let line = Line { number, text };
             let explained = self.plain.line(FORMATS, &mut cues, &line, &mut self.report);
             return self.tell_unknown(&line, explained, &mut cues, false);

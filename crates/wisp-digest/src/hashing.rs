@@ -16,8 +16,8 @@ pub(crate) fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
 /// The key of what is said of a place. By hand, since every failure of a log is looked up by it.
 pub(crate) fn hash_placed(text: &str, place: Place<'_>) -> u64 {
     let mut hasher = Folding::new();
-    hasher.write(text.as_bytes());
-    hasher.write(place.path.as_bytes());
+    hasher.bytes(text.as_bytes());
+    hasher.bytes(place.path.as_bytes());
     hasher.fold(place.line.unwrap_or(u64::MAX), place.column.unwrap_or(u64::MAX));
     hasher.finish()
 }
@@ -25,8 +25,8 @@ pub(crate) fn hash_placed(text: &str, place: Place<'_>) -> u64 {
 /// The key of a cause that a format knows.
 pub(crate) fn hash_cause(format: &str, cause: &str) -> u64 {
     let mut hasher = Folding::new();
-    hasher.write(cause.as_bytes());
-    hasher.write(format.as_bytes());
+    hasher.bytes(cause.as_bytes());
+    hasher.bytes(format.as_bytes());
     hasher.finish()
 }
 
@@ -34,15 +34,15 @@ pub(crate) fn hash_cause(format: &str, cause: &str) -> u64 {
 pub(crate) fn hash_line_of(text: &str, place: Place<'_>) -> u64 {
     let mut hasher = Folding::new();
     hasher.fold(place.line.unwrap_or(u64::MAX), place.column.unwrap_or(u64::MAX));
-    hasher.write(place.path.as_bytes());
-    hasher.write(text.as_bytes());
+    hasher.bytes(place.path.as_bytes());
+    hasher.bytes(text.as_bytes());
     hasher.finish()
 }
 
 /// The key of a line that stands for itself or, with a number, for its place in the input.
 pub(crate) fn hash_line(text: &str, number: Option<u64>) -> u64 {
     let mut hasher = Folding::new();
-    hasher.write(text.as_bytes());
+    hasher.bytes(text.as_bytes());
     hasher.fold(number.unwrap_or(u64::MAX), 1);
     hasher.finish()
 }
@@ -61,28 +61,31 @@ impl Folding {
         Self { state, key }
     }
 
-    /// The bytes, in two lanes that need not wait for each other.
+    /// The bytes, in two lanes that need not wait for each other. Those at the end that fill no step are folded with
+    /// some of those before them once more, so that nothing is looked at byte by byte: the length tells such ends apart.
+    #[inline]
     fn bytes(&mut self, bytes: &[u8]) {
+        // Turned, or the same words in both lanes would leave nothing where the lanes come together.
         let mut other = Self {
-            state: self.key,
+            state: self.key.rotate_left(32),
             key: self.state,
         };
-        let (quads, rest) = bytes.as_chunks::<32>();
-        for quad in quads {
-            let [first, second, third, fourth] = words(quad);
-            self.fold(first, second);
-            other.fold(third, fourth);
-        }
-        let (pairs, rest) = rest.as_chunks::<16>();
-        for pair in pairs {
-            let [first, second] = words(pair);
-            self.fold(first, second);
-        }
-        if let Some((first, last)) = rest.first_chunk().zip(rest.last_chunk()) {
-            other.fold(u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        if let Some(last) = bytes.last_chunk::<16>() {
+            let (quads, rest) = bytes.as_chunks::<32>();
+            for quad in quads {
+                let [first, second, third, fourth] = words(quad);
+                self.fold(first, second);
+                other.fold(third, fourth);
+            }
+            if let Some(pair) = rest.first_chunk::<16>() {
+                let [first, second] = words(pair);
+                self.fold(first, second);
+            }
+            let [first, second] = words(last);
+            other.fold(first, second);
         } else {
-            let few = rest.iter().fold(0, |few, byte| few << 8 | u64::from(*byte));
-            other.fold(few, 0);
+            let (first, second) = few(bytes);
+            other.fold(first, second);
         }
         self.fold(other.state, bytes.len() as u64);
     }
@@ -96,6 +99,20 @@ impl Folding {
         let product = u128::from(self.state ^ low) * u128::from(self.key ^ high);
         self.state = (product as u64) ^ ((product >> 64) as u64);
     }
+}
+
+/// Less than sixteen bytes as two words.
+#[inline]
+fn few(bytes: &[u8]) -> (u64, u64) {
+    if let Some((first, last)) = bytes.first_chunk::<8>().zip(bytes.last_chunk::<8>()) {
+        return (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+    }
+    if let Some((first, last)) = bytes.first_chunk::<4>().zip(bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+        return (first, last);
+    }
+    let few = bytes.iter().fold(0, |few, byte| few << 8 | u64::from(*byte));
+    (few, 0)
 }
 
 /// The words that some bytes begin with.
@@ -158,5 +175,46 @@ impl Hasher for AsIs {
 
     fn write_u64(&mut self, value: u64) {
         self.0 = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{hash_line, hash_placed};
+    use crate::line::Place;
+
+    #[test]
+    fn every_byte_of_a_text_and_its_length_tell() {
+        let mut hashes = HashSet::new();
+        for length in 0..100 {
+            let text = "a".repeat(length);
+            assert!(hashes.insert(hash_line(&text, None)), "{length}");
+            assert_eq!(hash_line(&text, None), hash_line(&text.clone(), None));
+            for at in 0..length {
+                let other = format!("{}b{}", &text[..at], &text[at + 1..]);
+                assert!(hashes.insert(hash_line(&other, None)), "{at} of {length}");
+            }
+            // Words that are all the same, in both lanes.
+            assert!(length == 0 || hashes.insert(hash_line(&"c".repeat(length), None)));
+        }
+    }
+
+    #[test]
+    fn a_text_and_its_place_are_told_apart() {
+        let place = |path, line| Place {
+            path,
+            line,
+            column: None,
+        };
+        let keys = [
+            hash_placed("ab", place("c", Some(1))),
+            hash_placed("a", place("bc", Some(1))),
+            hash_placed("ab", place("c", Some(2))),
+            hash_placed("ab", place("c", None)),
+            hash_placed("abc", place("", Some(1))),
+        ];
+        assert_eq!(HashSet::from(keys).len(), 5);
     }
 }

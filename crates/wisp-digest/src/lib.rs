@@ -70,6 +70,7 @@ mod linear;
 mod literals;
 mod looks;
 mod mask;
+mod near;
 mod nesting;
 mod numbers;
 mod page;

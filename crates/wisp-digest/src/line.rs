@@ -1,9 +1,9 @@
 //! One line as a reader sees it, and the small questions readers ask of text.
 
-use crate::block::near;
 use crate::digest::{Location, Quote, Span};
 use crate::find::Find;
 use crate::limits;
+use crate::near::{near, near_either, near_quote};
 
 /// A line without colour, carriage returns and prefixes, with its number in the input.
 #[derive(Debug, Clone, Copy)]
@@ -92,14 +92,12 @@ pub(crate) fn leading_number(text: &str) -> Option<(u64, &str)> {
     let mut number = 0_u64;
     let mut end = 0;
     while let Some(digit @ b'0'..=b'9') = bytes.get(end) {
-        let value = u64::from(digit - b'0');
-        // Nineteen digits are always a number of 64 bits.
-        number = if end < 19 {
-            number * 10 + value
-        } else {
-            number.checked_mul(10)?.checked_add(value)?
-        };
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
         end += 1;
+    }
+    // Nineteen digits are always a number of 64 bits.
+    if end > 19 {
+        number = text[..end].parse().ok()?;
     }
     (end > 0).then(|| (number, &text[end..]))
 }
@@ -133,20 +131,28 @@ pub(crate) fn number_after(text: &str, word: &str) -> Option<u64> {
 
 /// The first text in quotation marks of any kind, straight, curly or backticks.
 pub(crate) fn quoted(text: &str) -> Option<&str> {
-    let straight = memchr::memchr3(b'`', b'\'', b'"', text.as_bytes());
-    let before = &text[..straight.unwrap_or(text.len())];
-    if !before.is_ascii()
-        && let Some(open) = before.find(['‘', '“', '«'])
-    {
+    let open = opening(text)?;
+    if text.as_bytes()[open] >= 0x80 {
         return curly(&text[open..]);
     }
-    let open = straight?;
     let rest = &text[open + 1..];
     let end = match text.as_bytes()[open] {
-        b'`' => memchr::memchr2(b'`', b'\'', rest.as_bytes()),
-        same => memchr::memchr(same, rest.as_bytes()),
+        b'`' => near_either(b'`', b'\'', rest.as_bytes()),
+        same => near(same, rest.as_bytes(), 0),
     }?;
     Some(&rest[..end])
+}
+
+/// Where the first quotation mark is that opens.
+fn opening(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mark = near_quote(bytes)?;
+    if bytes[mark].is_ascii() {
+        return Some(mark);
+    }
+    text[mark..]
+        .find(['`', '\'', '"', '‘', '“', '«'])
+        .map(|at| mark + at)
 }
 
 /// What stands in the curly quotation marks that the text begins with.
@@ -297,11 +303,15 @@ fn is_path(path: &str) -> bool {
 /// A path has fewer bytes.
 const PATH: usize = 1_024;
 
-/// Whether any of the bytes is in a table. All are looked at, which is sooner done than asking after each.
+/// Whether any of the bytes is in a table. All are looked at, which is sooner done than asking after each, and eight by
+/// eight.
 fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
-    bytes
+    let any = |any, byte: &u8| any | table[usize::from(*byte)];
+    let (words, rest) = bytes.as_chunks::<8>();
+    let found = words
         .iter()
-        .fold(false, |any, byte| any | table[usize::from(*byte)])
+        .fold(false, |found, word| word.iter().fold(found, any));
+    rest.iter().fold(found, any)
 }
 
 /// Bytes that a relative path does not have: blanks, quotes, an opening parenthesis, an equals sign.
@@ -325,4 +335,49 @@ pub(crate) fn has_extension(path: &str, extensions: &[&str]) -> bool {
         let end = &bytes[dot + 1..];
         extensions.iter().any(|each| each.as_bytes() == end)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{leading_number, quoted};
+
+    #[test]
+    fn a_number_leads_as_long_as_it_is_one() {
+        for (text, found) in [
+            ("12: x", Some((12, ": x"))),
+            ("0", Some((0, ""))),
+            ("x1", None),
+            ("", None),
+            ("9999999999999999999.", Some((9_999_999_999_999_999_999, "."))),
+            ("18446744073709551615é", Some((u64::MAX, "é"))),
+            ("18446744073709551616", None),
+            ("00000000000000000000001 ", Some((1, " "))),
+        ] {
+            assert_eq!(leading_number(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_quotation_is_found_whatever_its_marks_are() {
+        for (text, found) in [
+            ("cannot find value `x12` in this scope", Some("x12")),
+            ("cannot find value `x12' in this scope", Some("x12")),
+            ("'a' is not \"b\"", Some("a")),
+            (
+                "a name of more than one word: \"the deep end\"",
+                Some("the deep end"),
+            ),
+            ("é “ä” `x`", Some("ä")),
+            ("‘depth_1’ undeclared", Some("depth_1")),
+            ("« x » 'y'", Some(" x ")),
+            ("naïve `x` and “y”", Some("x")),
+            ("naïve", None),
+            ("`x", None),
+            ("“x", None),
+            ("nothing is quoted here", None),
+            ("", None),
+        ] {
+            assert_eq!(quoted(text), found, "{text}");
+        }
+    }
 }

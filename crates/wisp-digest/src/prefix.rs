@@ -5,6 +5,7 @@
 
 use crate::diag;
 use crate::line::place;
+use crate::near::near;
 use crate::stamp::{self, Stamp};
 
 /// A line taken apart.
@@ -42,24 +43,30 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
         text,
         ..Parts::default()
     };
-    if may_have_one(text) {
+    if may_have_one(text, true) {
         take_off(parts)
     } else {
         parts
     }
 }
 
-/// Whether there may be anything to take off the line, or to part it at. Of most lines there is not.
+/// Whether there may be anything to take off the line, or to part it at, when tabs may stand in it. Of most lines there
+/// is not.
 #[inline]
-pub(crate) fn may_have_one(text: &str) -> bool {
+pub(crate) fn may_have_one(text: &str, tabs: bool) -> bool {
+    let has_step = || tabs && after_step(text).len() < text.len();
     match text.as_bytes().first() {
-        Some(b'a'..=b'z' | b'@' | b'.') => {
-            named(text).is_some() || text.starts_with(SECTION) || after_step(text).len() < text.len()
-        }
-        Some(b'A'..=b'Z') => stamp::at_start(text).is_some() || after_step(text).len() < text.len(),
+        Some(b'a'..=b'z' | b'@' | b'.') => is_marked(text) || has_step(),
+        Some(b'A'..=b'Z') => stamp::at_start(text).is_some() || has_step(),
         Some(b'#' | b'[' | b'0'..=b'9') => true,
         _ => false,
     }
+}
+
+/// Whether a line that begins with a small letter, and has no tab, has a label or a mark.
+#[inline]
+pub(crate) fn is_marked(text: &str) -> bool {
+    named(text).is_some() || text.starts_with(SECTION)
 }
 
 /// What GitLab's section marks begin with.
@@ -300,7 +307,7 @@ fn is_level(name: &str) -> bool {
 /// The labels that begin with a letter: Turborepo's, pnpm's and Compose's.
 fn named(text: &str) -> Option<(&str, &str)> {
     let head = &text.as_bytes()[..text.len().min(96)];
-    let space = memchr::memchr(b' ', head);
+    let space = near(b' ', head, 0);
     if let Some(end) = space {
         let first = &head[..end];
         if let [.., before, b':'] = first {

@@ -4,8 +4,8 @@
 //! (its *triggers*), and how to make a [`Reader`]. A line reaches a reader when one of the format's triggers
 //! stands in it, or while the reader holds the stream. Everything else is passed over at memory speed.
 
-use crate::block::near;
 use crate::line::Line;
+use crate::near::near;
 use crate::report::Report;
 use crate::rest::Rest;
 

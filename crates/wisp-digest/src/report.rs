@@ -329,8 +329,7 @@ impl Report {
             });
         }
         self.settle();
-        if self.seen.get(copy).is_none() {
-            self.seen.remember(copy, None);
+        if self.seen.meet(copy).is_none() {
             self.warnings.add(kind, place, line);
         }
     }

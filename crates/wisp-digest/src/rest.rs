@@ -6,9 +6,13 @@
 //! gets no line that anything could be taken off: only such as begin with a blank, a bar or a sign, or with a number
 //! and a bar, as the margins of quoted source do. No time, label or mark of a runner begins so.
 
-use crate::block::{line_end, trimmed};
+use crate::block::trimmed;
 use crate::limits;
 use crate::line::Line;
+use crate::literals::Literals;
+use crate::near::{end_without_control, near};
+use crate::prefix::is_marked;
+use crate::reader::Next;
 
 /// What is left of a block of plain lines.
 #[derive(Debug)]
@@ -20,17 +24,63 @@ pub(crate) struct Rest<'a> {
     number: u64,
     /// Bytes of the lines taken.
     shown: u64,
+    /// The triggers, and the bit of the reader's format.
+    triggers: &'a Literals,
+    format: u64,
 }
 
 impl<'a> Rest<'a> {
     /// What follows the line of that number, from `at`.
-    pub(crate) fn new(text: &'a str, at: usize, number: u64) -> Self {
+    pub(crate) fn new(text: &'a str, at: usize, number: u64, triggers: &'a Literals) -> Self {
         Self {
             text,
             at,
             number,
             shown: 0,
+            triggers,
+            format: 0,
         }
+    }
+
+    /// Is for the reader of the format that has this bit.
+    pub(crate) fn give_to(&mut self, format: u64) {
+        self.format = format;
+    }
+
+    /// Gives the reader, which holds the stream no more, the next line if that has the sure beginning of its format and
+    /// nothing before its text: it would be asked first. Whether it says that the line is its own.
+    pub(crate) fn begin(&mut self, begins: impl FnOnce(&Line<'_>, Next<'_>) -> bool) -> bool {
+        let Some((line, end)) = self.beginning() else {
+            return false;
+        };
+        let begun = !is_marked(line.text) && begins(&line, Next(&self.text.as_bytes()[end..]));
+        if begun {
+            self.pass(&line, end);
+        }
+        begun
+    }
+
+    /// The next line, when it has a sure beginning and no tab, and where it ends.
+    fn beginning(&self) -> Option<(Line<'a>, usize)> {
+        let bytes = self.text.as_bytes();
+        if !bytes.get(self.at)?.is_ascii_lowercase() {
+            return None;
+        }
+        let end = end_without_control(bytes, self.at).filter(|end| end - self.at <= limits::LINE)?;
+        let line = Line {
+            number: self.number + 1,
+            text: trimmed(&self.text[self.at..end]),
+        };
+        let sure = self.triggers.sure(line.text.as_bytes(), &(0..line.text.len()));
+        (sure & self.format != 0).then_some((line, end))
+    }
+
+    /// A line was taken that ends there.
+    #[inline]
+    fn pass(&mut self, line: &Line<'_>, end: usize) {
+        self.number += 1;
+        self.shown += line.text.len() as u64;
+        self.at = end + 1;
     }
 
     /// Gives the reader lines for as long as it takes them.
@@ -43,28 +93,26 @@ impl<'a> Rest<'a> {
             if !takes(&line) {
                 return;
             }
-            self.number += 1;
-            self.shown += line.text.len() as u64;
-            self.at = end + 1;
+            self.pass(&line, end);
         }
     }
 
     /// Where the next line ends, when it can have nothing before its text.
     fn bare(&self) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let digits = bytes[self.at..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
-        let margin = match bytes.get(self.at + digits)? {
-            b' ' if digits > 0 => bytes.get(self.at + digits + 1) == Some(&b'|'),
-            b' ' | b'|' | b'=' => digits == 0,
-            _ => false,
+        let start = match bytes.get(self.at..)? {
+            [b' ' | b'|' | b'=', ..] => self.at,
+            [b'0'..=b'9', rest @ ..] => {
+                let digits = rest.iter().take_while(|byte| byte.is_ascii_digit());
+                let digits = 1 + digits.count();
+                if !rest[digits - 1..].starts_with(b" |") {
+                    return None;
+                }
+                self.at + digits
+            }
+            _ => return None,
         };
-        if !margin {
-            return None;
-        }
-        let end = line_end(bytes, self.at, 0)?;
+        let end = near(b'\n', bytes, start)?;
         (end - self.at <= limits::LINE).then_some(end)
     }
 
@@ -87,6 +135,12 @@ impl<'a> Rest<'a> {
 #[cfg(test)]
 mod tests {
     use super::Rest;
+    use crate::literals::Literals;
+    use crate::reader::Next;
+
+    fn triggers() -> Literals {
+        Literals::new([("\n\nerror[E0", 1), ("\n\ntest ", 2)].into_iter())
+    }
 
     #[test]
     fn only_lines_that_begin_as_no_prefix_does_are_given() {
@@ -101,7 +155,8 @@ mod tests {
             ("x\n", 0),
             ("", 0),
         ] {
-            let mut rest = Rest::new(text, 0, 7);
+            let triggers = triggers();
+            let mut rest = Rest::new(text, 0, 7, &triggers);
             let mut last = 7;
             rest.read_while(|line| {
                 last += 1;
@@ -113,8 +168,50 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_taken_stays() {
-        let mut rest = Rest::new(" a\n b\n", 0, 0);
+        let triggers = triggers();
+        let mut rest = Rest::new(" a\n b\n", 0, 0, &triggers);
         rest.read_while(|line| line.text == " a");
         assert_eq!(rest.taken(), (3, 1, 2));
+    }
+
+    #[test]
+    fn only_a_sure_beginning_of_the_format_without_a_prefix_is_given() {
+        let long = format!("error[E0001]: {}\n", "x".repeat(32_768));
+        for (text, given) in [
+            ("error[E0425]: x  \n --> a.rs:1:2\n", true),
+            ("error[E0425]: x", false),
+            ("error[E0425]: \tx\n", false),
+            ("error[E0425]: x\r\n", false),
+            ("error[E1]: x\n", false),
+            (" error[E0425]: x\n", false),
+            ("test a::b ... ok\n", false),
+            (&long, false),
+            ("", false),
+        ] {
+            let triggers = triggers();
+            let mut rest = Rest::new(text, 0, 7, &triggers);
+            rest.give_to(1);
+            let begun = rest.begin(|line, Next(next)| {
+                assert_eq!((line.number, line.text), (8, "error[E0425]: x"));
+                assert_eq!(next, b"\n --> a.rs:1:2\n");
+                true
+            });
+            assert_eq!(begun, given, "{text:?}");
+            assert_eq!(rest.taken(), if given { (18, 8, 15) } else { (0, 7, 0) });
+        }
+    }
+
+    #[test]
+    fn a_beginning_with_a_label_and_one_that_is_refused_stay() {
+        let triggers = triggers();
+        for text in ["test  | test x\n", "test /a build: x\n"] {
+            let mut rest = Rest::new(text, 0, 0, &triggers);
+            rest.give_to(2);
+            assert!(!rest.begin(|line, _| line.text.is_empty()), "{text:?}");
+            assert_eq!(rest.taken(), (0, 0, 0));
+        }
+        let mut rest = Rest::new("test  | x\n", 0, 0, &triggers);
+        rest.give_to(2);
+        assert!(!rest.begin(|_, _| true));
     }
 }

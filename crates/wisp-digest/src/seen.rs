@@ -50,25 +50,42 @@ impl Met {
 impl Seen {
     /// Where the finding stands, if it has been met.
     pub(crate) fn get(&self, key: u64) -> Option<Met> {
-        self.known.contains(&key).then(|| {
-            let place = self.places.get(&key);
-            place.map_or(Met::Counted, |place| Met::Told(*place))
-        })
+        self.known.contains(&key).then(|| self.met(key))
     }
 
-    /// Remembers what was found. When it is very many the table grows once more, not by doublings that each move all
-    /// of it.
+    /// Where the finding stands, if it has been met; if not, it is remembered as one that is only counted.
+    pub(crate) fn meet(&mut self, key: u64) -> Option<Met> {
+        let new = if self.has_room() {
+            self.known.insert(key)
+        } else {
+            !self.known.contains(&key)
+        };
+        (!new).then(|| self.met(key))
+    }
+
+    fn met(&self, key: u64) -> Met {
+        let place = self.places.get(&key);
+        place.map_or(Met::Counted, |place| Met::Told(*place))
+    }
+
+    /// Remembers what was found.
     pub(crate) fn remember(&mut self, key: u64, place: Option<usize>) {
-        const MANY: usize = 7_000;
-        let known = self.known.len();
-        if known == MANY {
-            self.known.reserve(limits::REMEMBERED - known);
-        }
-        if known < limits::REMEMBERED {
+        if self.has_room() {
             self.known.insert(key);
             if let Some(place) = place {
                 self.places.insert(key, place);
             }
         }
+    }
+
+    /// Whether more can be remembered. When it is very many the table grows once more, not by doublings that each move
+    /// all of it.
+    fn has_room(&mut self) -> bool {
+        const MANY: usize = 7_000;
+        let known = self.known.len();
+        if known == MANY {
+            self.known.reserve(limits::REMEMBERED - known);
+        }
+        known < limits::REMEMBERED
     }
 }

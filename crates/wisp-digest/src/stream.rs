@@ -214,6 +214,7 @@ impl Stream {
             return;
         };
         let before = rest.taken();
+        rest.give_to(1 << at);
         report.format = formats[at].name;
         let holds = reader.read_on(rest, report);
         if rest.taken() != before {

@@ -256,7 +256,8 @@ pub(super) fn says(line: &Line<'_>) -> bool {
 }
 
 /// `   Compiling tern v1.0.0`: a word that ends in the twelfth column.
-fn is_status(text: &str) -> bool {
+#[inline]
+pub(super) fn is_status(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "Compiling",
         "Checking",

@@ -13,6 +13,7 @@ use crate::digest::{Kind, Quote};
 use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, Place, cut, place, quoted, without_indent};
+use crate::near::near;
 use crate::reader::{Format, Next, Reader, Step};
 use crate::report::{Finding, Report};
 use crate::rest::Rest;
@@ -108,11 +109,13 @@ impl Reader for Rustc {
     }
 
     fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
-        if self.open {
-            rest.read_while(|line| !cargo::says(line) && self.block.takes(line));
-            if self.block.place.is_some() && rest.pass_blank() {
-                self.close(report);
+        while self.open {
+            rest.read_while(|line| self.block.goes_on(line));
+            if self.block.place.is_none() || !rest.pass_blank() {
+                break;
             }
+            self.close(report);
+            rest.begin(|line, next| self.own(line, next, report).is_some());
         }
         self.open
     }
@@ -136,33 +139,42 @@ struct Header {
 }
 
 fn header(text: &str) -> Option<Header> {
-    let (error, word) = match text.as_bytes().first()? {
-        b'e' => (true, "error"),
-        b'w' => (false, "warning"),
+    let bytes = text.as_bytes();
+    let (error, after) = match bytes {
+        [b'e', b'r', b'r', b'o', b'r', after @ ..] => (true, after),
+        [b'w', b'a', b'r', b'n', b'i', b'n', b'g', after @ ..] => (false, after),
         _ => return None,
     };
-    let (rest, from) = (text.strip_prefix(word)?, word.len());
-    if rest.starts_with(": ") {
-        return Some(Header {
-            error,
-            code: from..from,
-            message: from + 2,
-        });
-    }
-    rest.strip_prefix('[')?;
-    let mut ends = memchr::memchr_iter(b']', text.as_bytes());
-    let end = ends.find(|end| text[*end..].starts_with("]: "))?;
-    Some(Header {
-        error,
-        code: from + 1..end,
-        message: end + 3,
-    })
+    let from = bytes.len() - after.len();
+    let (code, message) = match after {
+        [b':', b' ', ..] => (from..from, from + 2),
+        [b'[', ..] => {
+            let end = code_end(bytes, from)?;
+            (from + 1..end, end + 3)
+        }
+        _ => return None,
+    };
+    Some(Header { error, code, message })
 }
 
-/// Codes of errors that say that a name was not found.
-const RESOLUTION: &[&str] = &[
-    "E0432", "E0433", "E0412", "E0425", "E0405", "E0583", "E0463", "E0422", "E0531",
-];
+/// Where the code ends in `error[E0425]: …`.
+fn code_end(bytes: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let end = near(b']', bytes, from)?;
+        if bytes[end..].starts_with(b"]: ") {
+            return Some(end);
+        }
+        from = end + 1;
+    }
+}
+
+/// Whether a code of an error says that a name was not found.
+fn is_unresolved(code: &str) -> bool {
+    matches!(
+        code,
+        "E0432" | "E0433" | "E0412" | "E0425" | "E0405" | "E0583" | "E0463" | "E0422" | "E0531"
+    )
+}
 
 impl Block {
     /// Begins with a diagnostic's first line.
@@ -171,7 +183,7 @@ impl Block {
         (self.error, self.code, self.message) = (header.error, header.code.clone(), header.message);
         (self.number, self.last, self.told) = (line.number, line.number, told);
         (self.place, self.lint, self.waiting, self.margin) = (None, None, 0, false);
-        self.missing = RESOLUTION.contains(&self.code());
+        self.missing = is_unresolved(self.code());
         self.explain.clear();
         self.label.clear();
     }
@@ -192,23 +204,35 @@ impl Block {
         })
     }
 
+    /// Whether a line belongs to the block that begins with a blank or a sign, or with a number and a bar.
+    #[inline]
+    fn goes_on(&mut self, line: &Line<'_>) -> bool {
+        match line.text.as_bytes().first() {
+            Some(b'0'..=b'9') if self.place.is_some() => {
+                self.keep(line);
+                true
+            }
+            Some(b' ') if cargo::is_status(line.text) => false,
+            _ => self.takes(line),
+        }
+    }
+
     /// Whether the line belongs to the block.
     fn takes(&mut self, line: &Line<'_>) -> bool {
-        let body = line.body();
         if self.place.is_none() {
-            return self.takes_place(line, body);
+            return self.takes_place(line, line.body());
         }
-        let mine = match body.as_bytes().first() {
+        let mine = match line.text.as_bytes().first() {
             None => false,
-            Some(b'|' | b'=' | b'.') => true,
-            Some(_) if body.len() < line.text.len() => true,
-            Some(b'0'..=b'9') => numbered(body),
-            Some(_) => ["::: ", "--> ", "help:", "note:"]
-                .iter()
-                .any(|start| body.starts_with(start)),
+            Some(b' ' | b'|' | b'=' | b'.') => true,
+            Some(b'0'..=b'9') => numbered(line.text),
+            Some(_) => {
+                let starts = ["::: ", "--> ", "help:", "note:"];
+                line.indent() > 0 || starts.iter().any(|start| line.text.starts_with(start))
+            }
         };
         if mine {
-            self.explain(line, body);
+            self.explain(line);
         }
         mine
     }
@@ -258,16 +282,18 @@ impl Block {
         }
     }
 
-    fn explain(&mut self, line: &Line<'_>, body: &str) {
+    #[inline]
+    fn explain(&mut self, line: &Line<'_>) {
         self.keep(line);
         if self.error {
-            if self.missing && self.label.is_empty() && body.starts_with('|') {
-                label(body).clone_into(&mut self.label);
+            if self.missing
+                && self.label.is_empty()
+                && let Some(label) = label(line.body())
+            {
+                label.clone_into(&mut self.label);
             }
-        } else if self.lint.is_none()
-            && let Some(lint) = lint(body)
-        {
-            self.lint = Some(lint.to_owned());
+        } else if self.lint.is_none() {
+            self.lint = lint(line.body()).map(str::to_owned);
         }
     }
 
@@ -275,14 +301,15 @@ impl Block {
     /// when there is none.
     fn write_cause(&self, cause: &mut String) {
         cause.clear();
+        if !self.missing {
+            return;
+        }
         let named = if self.label.contains('`') {
             &self.label
         } else {
             self.message()
         };
-        if self.missing
-            && let Some(name) = quoted(named)
-        {
+        if let Some(name) = quoted(named) {
             cause.push_str("missing ");
             cause.push_str(name);
         }
@@ -322,10 +349,11 @@ fn numbered(body: &str) -> bool {
     digits > 0 && matches!(margin, Some(b'|' | b'~' | b'+' | b'-'))
 }
 
-/// What stands after the carets.
-fn label(body: &str) -> &str {
-    let caret = memchr::memchr(b'^', body.as_bytes()).unwrap_or(body.len());
-    body[caret..].trim_start_matches(['^', '-', ' ', '|'])
+/// What stands after the carets of a line without source.
+fn label(body: &str) -> Option<&str> {
+    let body = body.strip_prefix('|')?;
+    let caret = near(b'^', body.as_bytes(), 0)?;
+    Some(body[caret..].trim_start_matches(['^', '-', ' ', '|']))
 }
 
 /// The lint's name in `= note: `#[`warn(unused_imports)`]` on by default` or clippy's help link.

@@ -28,16 +28,11 @@ impl Report {
     pub(crate) fn settle(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for Waiting { key, line, kind } in waiting.drain(..) {
-            match (self.seen.get(key), kind) {
+            match (self.seen.meet(key), kind) {
                 (Some(earlier), None) => self.copy(earlier, line),
                 (Some(_), Some(_)) => {}
-                (None, kind) => {
-                    self.seen.remember(key, None);
-                    match kind {
-                        Some(kind) => self.warnings.count(kind, line),
-                        None => self.more += 1,
-                    }
-                }
+                (None, Some(kind)) => self.warnings.count(kind, line),
+                (None, None) => self.more += 1,
             }
         }
         self.waiting = waiting;

@@ -1,6 +1,6 @@
 //! Diagnostics of one line: `src/lib.rs:2:40: error[E0425]: text`, as `--message-format=short` has them.
 
-use super::{RESOLUTION, header};
+use super::{header, is_unresolved};
 use crate::digest::Kind;
 use crate::line::{Line, has_extension, place, quoted};
 use crate::report::{Finding, Report};
@@ -18,7 +18,7 @@ pub(super) fn short(line: &Line<'_>, report: &mut Report) -> bool {
     };
     let (code, message) = (&said[header.code], &said[header.message..]);
     if header.error {
-        let named = RESOLUTION.contains(&code).then(|| quoted(message)).flatten();
+        let named = is_unresolved(code).then(|| quoted(message)).flatten();
         let cause = named.map(|name| format!("missing {name}"));
         let finding = Finding::new(Kind::Compile, said, line).at(place.location());
         report.fail(finding.because(cause));
