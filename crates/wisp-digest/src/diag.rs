@@ -108,9 +108,9 @@ pub(crate) fn paren(text: &str) -> Option<Diagnostic<'_>> {
 
 /// `severity CODE: message` at the start.
 pub(crate) fn coded(text: &str) -> Option<(Level, Option<&str>, &str)> {
-    let (word, rest) = text.split_once(' ')?;
+    let (word, rest) = text.halves(b' ')?;
     let (word, rest) = if word == "fatal" {
-        rest.split_once(' ')?
+        rest.halves(b' ')?
     } else {
         (word, rest)
     };
@@ -123,7 +123,7 @@ pub(crate) fn coded(text: &str) -> Option<(Level, Option<&str>, &str)> {
     if word.ends_with(':') {
         return Some((level, None, rest.trim()));
     }
-    let (code, message) = rest.split_once(':')?;
+    let (code, message) = rest.halves(b':')?;
     let code = code.trim();
     let is_code =
         !code.is_empty() && code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -3,6 +3,7 @@
 //! The standard library prepares a search that stays linear for any phrase, which takes longer than to look through a
 //! line. A phrase of these readers is short: the rarer of its first and last byte is looked for, and the rest compared.
 
+use crate::block::near;
 use crate::grams::commonness;
 
 /// What readers ask of a text by a phrase of theirs.
@@ -17,6 +18,15 @@ pub(crate) trait Find {
 
     /// What stands before and after the phrase where it stands first.
     fn part_at(&self, phrase: &str) -> Option<(&str, &str)>;
+
+    /// What stands before the phrase where it stands first; all of the text where it does not.
+    fn before(&self, phrase: &str) -> &str;
+
+    /// What stands before and after a byte of ASCII that is likely to be near.
+    fn halves(&self, byte: u8) -> Option<(&str, &str)>;
+
+    /// What stands before and after the phrase where it stands last.
+    fn last_part_at(&self, phrase: &str) -> Option<(&str, &str)>;
 }
 
 impl Find for str {
@@ -42,6 +52,27 @@ impl Find for str {
         let at = self.place_of(phrase)?;
         Some((&self[..at], &self[at + phrase.len()..]))
     }
+
+    fn before(&self, phrase: &str) -> &str {
+        &self[..self.place_of(phrase).unwrap_or(self.len())]
+    }
+
+    fn halves(&self, byte: u8) -> Option<(&str, &str)> {
+        let at = near(byte, self.as_bytes(), 0)?;
+        Some((&self[..at], &self[at + 1..]))
+    }
+
+    fn last_part_at(&self, phrase: &str) -> Option<(&str, &str)> {
+        let (text, wanted) = (self.as_bytes(), phrase.as_bytes());
+        let first = wanted.first()?;
+        let mut end = text.len();
+        loop {
+            end = memchr::memrchr(*first, &text[..end])?;
+            if text[end..].starts_with(wanted) {
+                return Some((&self[..end], &self[end + wanted.len()..]));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +89,9 @@ mod tests {
             prop_assert_eq!(text.place_of(&phrase), text.find(&phrase));
             prop_assert_eq!(text.has(&phrase), text.contains(&phrase));
             prop_assert_eq!(text.part_at(&phrase), text.split_once(&phrase));
+            prop_assert_eq!(Some(text.before(&phrase)), text.split(&phrase).next());
+            prop_assert_eq!(text.halves(b':'), text.split_once(':'));
+            prop_assert_eq!(text.last_part_at(&phrase), text.rsplit_once(&phrase));
         }
     }
 }

@@ -1,9 +1,12 @@
 //! A failure as a reader states it.
 
+use std::borrow::Cow;
+
+use crate::block::trimmed;
 use crate::digest::{Kind, Location, Quote, Span};
 use crate::hashing::{hash, hash_placed};
 use crate::limits;
-use crate::line::{Line, Place, cut};
+use crate::line::{Line, Place, cut, without_indent};
 
 /// A failure as a reader states it, before copies and causes are looked at.
 #[derive(Debug, Clone)]
@@ -24,10 +27,10 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// A failure stated by this line.
-    pub(crate) fn new(kind: Kind, title: &str, line: &Line<'_>) -> Self {
+    pub(crate) fn new<'a>(kind: Kind, title: impl Into<Cow<'a, str>>, line: &Line<'_>) -> Self {
         Self {
             kind,
-            title: cut(title.trim(), limits::TITLE).to_owned(),
+            title: titled(title.into()),
             subject: None,
             location: None,
             lines: line.span(),
@@ -39,8 +42,13 @@ impl Finding {
     }
 
     /// Says it in other words, of at most [`limits::TITLE`] bytes.
-    pub(crate) fn retitle(&mut self, text: &str) {
-        cut(text.trim(), limits::TITLE).clone_into(&mut self.title);
+    pub(crate) fn retitle<'a>(&mut self, text: impl Into<Cow<'a, str>>) {
+        match text.into() {
+            Cow::Borrowed(text) => {
+                cut(trimmed(without_indent(text)), limits::TITLE).clone_into(&mut self.title)
+            }
+            owned => self.title = titled(owned),
+        }
     }
 
     /// Names where to look.
@@ -90,5 +98,18 @@ impl Finding {
             (None, Some(location)) => Some(hash_placed(&self.title, Place::of(location))),
             (None, None) => None,
         }
+    }
+}
+
+/// A text as a title, copied only where it must be.
+fn titled(text: Cow<'_, str>) -> String {
+    let body = without_indent(&text);
+    let kept = cut(trimmed(body), limits::TITLE).len();
+    match text {
+        Cow::Owned(mut text) if body.len() == text.len() && text.len() <= limits::TITLE => {
+            text.truncate(kept);
+            text
+        }
+        text => without_indent(&text)[..kept].to_owned(),
     }
 }

@@ -3,6 +3,8 @@
 //! Numbers are passed on as written, keys one by one however often they occur; nesting costs a byte a level
 //! and is refused beyond [`DEPTH`], so no document can exhaust the stack.
 
+use std::borrow::Cow;
+
 /// The deepest nesting read.
 pub(crate) const DEPTH: usize = 65_536;
 /// Bytes of one string or number passed on; the rest is counted as read.
@@ -128,6 +130,10 @@ impl Tokenizer {
             return at + 1;
         }
         let end = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+        if self.text.is_empty() && bytes.get(end) == Some(&b'"') {
+            self.tell_text(key, &bytes[at..end.min(at + TOKEN)], listener);
+            return end + 1;
+        }
         self.keep(&bytes[at..end]);
         match bytes.get(end) {
             Some(b'"') => self.end_text(key, listener),
@@ -148,7 +154,13 @@ impl Tokenizer {
 
     fn end_text(&mut self, key: bool, listener: &mut dyn Listener) {
         let text = std::mem::take(&mut self.text);
-        let shown = String::from_utf8_lossy(&text);
+        self.tell_text(key, &text, listener);
+        self.text = text;
+        self.text.clear();
+    }
+
+    fn tell_text(&mut self, key: bool, text: &[u8], listener: &mut dyn Listener) {
+        let shown = shown(text);
         self.token = Token::None;
         if key {
             listener.event(Event::Key(&shown), self.line);
@@ -157,8 +169,6 @@ impl Tokenizer {
             listener.event(Event::Text(&shown), self.line);
             self.value_ended();
         }
-        self.text = text;
-        self.text.clear();
     }
 
     fn inside_plain(&mut self, bytes: &[u8], at: usize, listener: &mut dyn Listener) -> usize {
@@ -172,7 +182,7 @@ impl Tokenizer {
 
     fn end_plain(&mut self, listener: &mut dyn Listener) {
         let text = std::mem::take(&mut self.text);
-        let shown = String::from_utf8_lossy(&text);
+        let shown = shown(&text);
         let good = match self.token {
             Token::Number => is_number(&text) || text.len() == TOKEN,
             _ => matches!(&*shown, "true" | "false" | "null"),
@@ -283,6 +293,11 @@ impl Tokenizer {
             self.expect = Expect::CommaOrEnd;
         }
     }
+}
+
+/// The bytes as text, which most are.
+fn shown(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 fn is_plain(byte: u8) -> bool {

@@ -69,7 +69,7 @@ fn at_start(text: &str) -> Option<Severity> {
     named(word)
         .filter(|_| is_upper_or_marked(text, word))
         .or_else(|| {
-            let rest = text.strip_prefix('[')?.split_once(']')?.1.trim_start();
+            let rest = text.strip_prefix('[')?.halves(b']')?.1.trim_start();
             let word = leading_word(rest.trim_start_matches('['));
             named(word).filter(|_| word.bytes().all(|byte| byte.is_ascii_uppercase()))
         })
@@ -89,6 +89,8 @@ fn is_upper_or_marked(text: &str, word: &str) -> bool {
 
 fn logfmt(text: &str) -> Option<Severity> {
     let head = crate::line::cut(text, 160);
+    // Both names have the letter, and few words have.
+    memchr::memchr(b'v', head.as_bytes())?;
     let (_, rest) = head
         .part_at("level=")
         .or_else(|| head.part_at("\"level\":"))

@@ -62,6 +62,7 @@ mod formats;
 mod frames;
 mod grams;
 mod hashing;
+mod joined;
 mod json;
 mod level;
 mod line;

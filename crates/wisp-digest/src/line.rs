@@ -55,11 +55,15 @@ pub(crate) fn without_indent(text: &str) -> &str {
 
 /// Whether the line says this itself: it is not a string, a comment or a quotation in somebody's source.
 pub(crate) fn states(text: &str, phrase: &str) -> bool {
-    let Some(at) = text.place_of(phrase) else {
-        return false;
-    };
+    stated(text, phrase).is_some()
+}
+
+/// What follows the phrase where the line says it itself.
+pub(crate) fn stated<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
+    let at = text.place_of(phrase)?;
     let before = text[..at].bytes().next_back();
-    !matches!(before, Some(b'"' | b'\'' | b'`' | b'(')) && !is_quotation(text)
+    let quoted = matches!(before, Some(b'"' | b'\'' | b'`' | b'(')) || is_quotation(text);
+    (!quoted).then(|| &text[at + phrase.len()..])
 }
 
 /// A string or a comment on a line of source.

@@ -125,8 +125,14 @@ fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     let line = text.as_bytes();
     let (mut from, mut before) = (0, &line[..0]);
     std::iter::from_fn(move || {
-        let at = from + line[from..].iter().position(|byte| is_word(*byte))?;
-        let length = line[at..].iter().take_while(|byte| is_word(**byte)).count();
+        let mut at = from;
+        while !is_word(*line.get(at)?) {
+            at += 1;
+        }
+        let mut length = 1;
+        while line.get(at + length).is_some_and(|byte| is_word(*byte)) {
+            length += 1;
+        }
         let bytes = &line[at..at + length];
         let word = Word {
             bytes,
@@ -140,8 +146,19 @@ fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    IN_WORDS[usize::from(byte)]
 }
+
+/// Which bytes words are made of; those of other scripts all are.
+static IN_WORDS: [bool; 256] = {
+    let mut words = [true; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        words[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    words
+};
 
 fn is_failure_word(word: &[u8]) -> bool {
     if word.len() < 4 {

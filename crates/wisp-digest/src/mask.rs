@@ -2,66 +2,81 @@
 //!
 //! Words stay, so that "reading" and "writing" are two templates; numbers, addresses, identifiers and hex go.
 
-/// Writes the template of `text` into `out`.
+/// Writes the template of `text` into `out`. What stays is copied in stretches.
 pub(crate) fn mask(text: &str, out: &mut String) {
     out.clear();
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let (mut at, mut kept) = (0, 0);
     let mut path_before = false;
-    while at < bytes.len() {
-        let class = CLASSES[usize::from(bytes[at])];
-        let mut end = run(bytes, at, class);
-        match class {
-            Class::Blank => out.push(' '),
-            Class::Other => out.push_str(&text[at..end]),
-            Class::Part => {
-                end = trim_end(bytes, at, end);
-                let token = &text[at..end];
-                let in_path = at > 0 && bytes[at - 1] == b'/';
-                let status = path_before && !in_path && is_status(token);
-                path_before = in_path;
-                if status {
-                    out.push_str(token);
-                } else {
-                    write_token(token, out);
-                }
+    while let Some(first) = bytes.get(at) {
+        let class = class(*first);
+        let (mut end, classes) = run(bytes, at, class);
+        if class == BLANK && (end > at + 1 || *first != b' ') {
+            out.push_str(&text[kept..at]);
+            out.push(' ');
+            kept = end;
+        } else if class == PART {
+            let whole = end;
+            end = trim_end(bytes, at, end);
+            let token = &text[at..end];
+            let in_path = at > 0 && bytes[at - 1] == b'/';
+            let status = path_before && !in_path && is_status(token);
+            path_before = in_path;
+            if classes & DIGIT == 0 {
+                // What was trimmed off stays too, and is in no path.
+                path_before &= end == whole;
+                end = whole;
+            } else if !status {
+                out.push_str(&text[kept..at]);
+                write_token(token, out);
+                kept = end;
             }
         }
         at = end;
     }
+    out.push_str(&text[kept..]);
 }
 
-/// What a byte may belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// A blank or a tab; many of them are one.
-    Blank,
-    /// A token that may be an identifier, an address or a number with a unit.
-    Part,
-    /// Anything else.
-    Other,
-}
+/// A blank or a tab; many of them are one.
+const BLANK: u8 = 1;
+/// A part of a token that may be an identifier, an address or a number with a unit.
+const PART: u8 = 2;
+/// A digit, which is such a part.
+const DIGIT: u8 = 4;
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+/// What a byte may belong to; zero is anything else.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         classes[byte as usize] = match byte {
-            b' ' | b'\t' => Class::Blank,
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'.' | b'-' | b'_' => Class::Part,
-            _ => Class::Other,
+            b' ' | b'\t' => BLANK,
+            b'0'..=b'9' => PART | DIGIT,
+            b'A'..=b'Z' | b'a'..=b'z' | b'.' | b'-' | b'_' => PART,
+            _ => 0,
         };
         byte += 1;
     }
     classes
 };
 
-/// Where the bytes of one class end that begin at `at`.
-fn run(bytes: &[u8], at: usize, class: Class) -> usize {
-    let more = bytes[at..]
-        .iter()
-        .position(|byte| CLASSES[usize::from(*byte)] != class);
-    more.map_or(bytes.len(), |more| at + more)
+/// The class of a byte, digits being parts like others.
+fn class(byte: u8) -> u8 {
+    CLASSES[usize::from(byte)] & !DIGIT
+}
+
+/// Where the bytes of one class end that begin at `at`, and what they are together.
+fn run(bytes: &[u8], at: usize, class: u8) -> (usize, u8) {
+    let (mut end, mut classes) = (at, 0);
+    while let Some(byte) = bytes.get(end) {
+        let next = CLASSES[usize::from(*byte)];
+        if next & !DIGIT != class {
+            break;
+        }
+        classes |= next;
+        end += 1;
+    }
+    (end, classes)
 }
 
 /// A full stop or dash at the end of a token belongs to the sentence; a token is at least one byte.
@@ -80,11 +95,10 @@ fn is_status(token: &str) -> bool {
         && (b'1'..=b'5').contains(&token.as_bytes()[0])
 }
 
+/// Writes what stands for a token with a digit in it.
 fn write_token(token: &str, out: &mut String) {
     let bytes = token.as_bytes();
-    if !bytes.iter().any(u8::is_ascii_digit) {
-        out.push_str(token);
-    } else if is_uuid(bytes) {
+    if is_uuid(bytes) {
         out.push_str("<uuid>");
     } else if let Some(unit) = number_unit(token) {
         out.push_str("<n>");

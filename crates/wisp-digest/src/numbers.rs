@@ -23,16 +23,16 @@ fn less(one: &str, other: &str) -> bool {
     if !integer(one) || !integer(other) {
         return one.parse::<f64>().unwrap_or(0.0) < other.parse::<f64>().unwrap_or(0.0);
     }
-    let magnitude = |text: &str| {
-        (
-            text.trim_start_matches('-').len(),
-            text.trim_start_matches('-').to_owned(),
-        )
-    };
     match (one.starts_with('-'), other.starts_with('-')) {
         (true, false) => true,
         (false, true) => false,
         (false, false) => magnitude(one) < magnitude(other),
         (true, true) => magnitude(one) > magnitude(other),
     }
+}
+
+/// What two integers of the same sign are told apart by.
+fn magnitude(text: &str) -> (usize, &str) {
+    let digits = text.trim_start_matches('-');
+    (digits.len(), digits)
 }

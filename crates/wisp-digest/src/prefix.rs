@@ -4,6 +4,7 @@
 //! `web-1  | `) names the stream the line belongs to, so that lines of parallel jobs are read apart.
 
 use crate::diag;
+use crate::find::Find;
 use crate::line::place;
 use crate::near::near;
 use crate::stamp::{self, Stamp};
@@ -95,7 +96,7 @@ fn without_millis(text: &str) -> &str {
     if !text.starts_with("[ ") && !text.starts_with("[+") {
         return text;
     }
-    let Some((time, rest)) = text[1..].split_once(']').filter(|(time, _)| time.len() <= 12) else {
+    let Some((time, rest)) = text[1..].halves(b']').filter(|(time, _)| time.len() <= 12) else {
         return text;
     };
     let blank = time.len() >= 8 && time.bytes().all(|byte| byte == b' ');

@@ -26,6 +26,7 @@ struct Found {
 /// Collects results by where they stand: `runs[].results[]`.
 #[derive(Debug, Default)]
 pub(crate) struct Sarif {
+    /// The names that lead to where it is, as many as it is deep; those after them are what was.
     path: Vec<String>,
     depth: usize,
     current: Found,
@@ -49,7 +50,9 @@ impl Listener for Sarif {
 impl Sarif {
     fn open(&mut self, line: u64) {
         self.depth += 1;
-        if self.depth <= DEEP {
+        if let Some(name) = self.path.get_mut(self.depth - 1) {
+            name.clear();
+        } else if self.depth <= DEEP {
             self.path.push(String::new());
         }
         if self.is_result() {
@@ -66,7 +69,8 @@ impl Sarif {
     }
 
     fn at(&self, depth: usize) -> &str {
-        self.path.get(depth).map_or("", String::as_str)
+        let path = &self.path[..self.depth.min(self.path.len())];
+        path.get(depth).map_or("", String::as_str)
     }
 
     fn close_one(&mut self) {
@@ -76,15 +80,12 @@ impl Sarif {
                 self.results.push(std::mem::take(&mut self.current));
             }
         }
-        if self.depth <= DEEP {
-            self.path.pop();
-        }
         self.depth = self.depth.saturating_sub(1);
     }
 
     fn name(&mut self, name: &str) {
         if self.depth <= DEEP
-            && let Some(last) = self.path.last_mut()
+            && let Some(last) = self.depth.checked_sub(1).and_then(|at| self.path.get_mut(at))
         {
             name.clone_into(last);
         }
@@ -97,7 +98,7 @@ impl Sarif {
         if self.depth < 5 || self.at(2) != "results" {
             return;
         }
-        match (self.at(4), self.path.last().map_or("", String::as_str)) {
+        match (self.at(4), self.at(self.depth.min(DEEP) - 1)) {
             ("level", "level") => text.clone_into(&mut self.current.level),
             ("ruleId", "ruleId") => text.clone_into(&mut self.current.rule),
             ("message", "text") => text.clone_into(&mut self.current.message),

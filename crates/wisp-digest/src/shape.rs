@@ -187,7 +187,17 @@ impl Outliner {
         let Some(node) = self.stack.last().and_then(|open| open.node) else {
             return;
         };
-        let known = self.nodes[node].keys.iter().position(|key| key.0 == name);
+        // Objects of one kind have their names in one order.
+        let likely = self
+            .stack
+            .last()
+            .and_then(|open| open.seen.last())
+            .map_or(0, |last| last + 1);
+        let keys = &self.nodes[node].keys;
+        let known = match keys.get(likely) {
+            Some(key) if key.0 == name => Some(likely),
+            _ => keys.iter().position(|key| key.0 == name),
+        };
         let at = match known {
             Some(at) => at,
             None if self.nodes[node].keys.len() >= KEYS => {

@@ -1,5 +1,7 @@
 //! Times at the start of a line, in the forms that logs use. No calendar arithmetic beyond what a gap needs.
 
+use crate::find::Find;
+
 /// A moment by a log's own clock, in milliseconds since something; only differences mean anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp {
@@ -191,7 +193,7 @@ fn syslog(text: &str) -> Option<(Stamp, bool, &str)> {
         length: 7 + length,
         offset: 0,
     };
-    let rest = rest.split_once(' ').map_or(rest, |(_, after)| after);
+    let rest = rest.halves(b' ').map_or(rest, |(_, after)| after);
     Some((stamp, false, rest))
 }
 

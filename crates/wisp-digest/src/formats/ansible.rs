@@ -4,6 +4,7 @@
 //! counts as none.
 
 use crate::digest::{Kind, Location};
+use crate::joined::joined;
 use crate::line::{Line, between, number_after, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -116,11 +117,11 @@ impl Ansible {
     fn failure(&mut self, host: &str, line: &Line<'_>) -> Finding {
         let said = between(line.text, "\"msg\": \"", "\"")
             .unwrap_or_else(|| line.text.split("=> ").last().unwrap_or(""));
-        let title = format!("{} on {host}: {said}", self.task);
-        let mut finding = Finding::new(Kind::Tool, &title, line)
+        let title = joined![self.task, " on ", host, ": ", said];
+        let mut finding = Finding::new(Kind::Tool, title, line)
             .of(&self.task)
-            .known_as(format!("ansible {} {host}", line.number))
-            .because(Some(format!("ansible {}: {said}", self.task)));
+            .known_as(joined!["ansible ", line.number, " ", host])
+            .because(Some(joined!["ansible ", self.task, ": ", said]));
         finding.location = self.origin.take();
         finding
     }
@@ -159,7 +160,7 @@ fn recap(line: &Line<'_>, report: &mut Report) -> Step {
     ];
     let counts: Vec<(&str, u64)> = names
         .iter()
-        .filter_map(|name| Some((*name, number_after(line.text, &format!("{name}="))?)))
+        .filter_map(|name| Some((*name, number_after(line.text, &joined![name, "="])?)))
         .collect();
     if counts.len() < 4 {
         return Step::Pass;

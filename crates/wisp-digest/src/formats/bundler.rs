@@ -6,6 +6,7 @@
 use super::vite::Build;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, leading_number, number_before, paren_place_at_start, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -242,7 +243,7 @@ impl Open {
         let Some(finding) = self.finding.as_mut().filter(|_| text.starts_with("Error: ")) else {
             return false;
         };
-        finding.retitle(&format!("{}: {text}", finding.title));
+        finding.retitle(joined![finding.title, ": ", text]);
         true
     }
 
@@ -277,12 +278,12 @@ pub(super) fn unresolved(message: &str) -> Option<String> {
         .or_else(|| between(message, "resolve \"", "\""))
         .or_else(|| between(message, "Cannot find module '", "'"))
         .or_else(|| between(message, "resolve import \"", "\""))?;
-    Some(format!("missing {name}"))
+    Some(joined!["missing ", name])
 }
 
 /// A module's name, with or without a place; not the sentence of another tool.
 fn is_module(rest: &str) -> bool {
-    let (name, place) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (name, place) = rest.halves(b' ').unwrap_or((rest, ""));
     let placed = place.is_empty() || place.starts_with(|first: char| first.is_ascii_digit());
     placed && !name.is_empty() && !rest.has("error TS")
 }

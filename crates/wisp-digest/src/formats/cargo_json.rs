@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::Line;
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -110,7 +111,7 @@ fn compiler(message: Message, line: &Line<'_>, report: &mut Report) {
     let title = if code.is_empty() {
         found.message.clone()
     } else {
-        format!("{}[{code}]: {}", found.level, found.message)
+        joined![found.level, "[", code, "]: ", found.message]
     };
     let said = Line {
         number: line.number,
@@ -160,16 +161,16 @@ fn test(event: &Event, line: &Line<'_>, report: &mut Report) {
     let printed = event.stdout.as_deref().unwrap_or("");
     let panic = printed.part_at("panicked at ").map(|(_, rest)| rest);
     let message = panic
-        .and_then(|rest| rest.split_once('\n'))
+        .and_then(|rest| rest.halves(b'\n'))
         .map_or("", |(_, rest)| rest.lines().next().unwrap_or(""));
     let title = if message.is_empty() {
-        format!("{name} failed")
+        joined![name, " failed"]
     } else {
-        format!("{name} panicked: {message}")
+        joined![name, " panicked: ", message]
     };
-    let mut finding = Finding::new(Kind::Test, &title, &said)
+    let mut finding = Finding::new(Kind::Test, title, &said)
         .of(name)
-        .known_as(format!("rust test {name}"));
+        .known_as(joined!["rust test ", name]);
     finding.location = panic
         .and_then(crate::line::place_at_start)
         .map(|(location, _)| location);

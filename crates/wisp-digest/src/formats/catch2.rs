@@ -5,8 +5,9 @@
 
 use crate::counted::thousands;
 use crate::digest::Kind;
+use crate::joined::joined;
 use crate::limits;
-use crate::line::{Line, leading_number, paren_place_at_start, place_at_start};
+use crate::line::{Line, leading_number, paren_place_at_start, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -46,14 +47,15 @@ struct Catch {
 impl Reader for Catch {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        let place = place_at_start(text).filter(|(_, rest)| is_failure(rest));
+        let place = place(text).filter(|(_, rest)| is_failure(rest));
+        let place = place.map(|(place, rest)| (place.location(), rest));
         let place = place.or_else(|| paren_place_at_start(text).filter(|(_, rest)| is_failure(rest)));
         if let Some((location, rest)) = place {
             self.close(report);
             let name = self.name.clone().unwrap_or_else(|| "a test case".to_owned());
             let said = rest.trim_start_matches(": ").trim_end_matches(':');
             self.open = Some(
-                Finding::new(Kind::Test, &format!("{name}: {said}"), line)
+                Finding::new(Kind::Test, joined![name, ": ", said], line)
                     .of(&name)
                     .at(location)
                     .because(Some(name)),
@@ -97,7 +99,7 @@ impl Catch {
         if let Some(finding) = &mut self.open {
             if finding.explain.is_empty() && finding.title.ends_with(": FAILED") {
                 let name = finding.title.trim_end_matches(": FAILED").to_owned();
-                finding.retitle(&format!("{name}: {}", line.body()));
+                finding.retitle(joined![name, ": ", line.body()]);
             }
             finding.add(line);
         }

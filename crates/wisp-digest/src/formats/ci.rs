@@ -10,6 +10,7 @@ use crate::counted::counted;
 use crate::diag::{colon, paren};
 use crate::digest::{Kind, Location, Verdict};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -110,7 +111,7 @@ impl Reader for Ci {
             return Step::Lean;
         }
         if let Some(rest) = text.strip_prefix("##[") {
-            let Some((mark, rest)) = rest.split_once(']') else {
+            let Some((mark, rest)) = rest.halves(b']') else {
                 return Step::Pass;
             };
             return self.mark(mark, rest, line, report);
@@ -165,7 +166,7 @@ impl Reader for Ci {
         let all: Vec<String> = self
             .failed
             .iter()
-            .map(|step| format!("{} (exit {})", step.name, step.code))
+            .map(|step| joined![step.name, " (exit ", step.code, ")"])
             .collect();
         let count = counted(self.failed.len() as u64, "steps");
         report.note(format!("{count} ended in error: {}", all.join(", ")), self.last);
@@ -181,7 +182,7 @@ impl Reader for Ci {
         let end = if ended.went_on {
             String::new()
         } else {
-            format!(" and ended on {}", ended.name)
+            joined![" and ended on ", ended.name]
         };
         report.note(
             format!("the job went on after {}{end}", survived.join(", ")),
@@ -239,13 +240,13 @@ impl Ci {
         for word in line.text.split(' ') {
             if let Some((_, name)) = word
                 .strip_prefix("section_start:")
-                .and_then(|rest| rest.split_once(':'))
+                .and_then(|rest| rest.halves(b':'))
             {
                 let outer = report.section;
                 if self.outer.len() < crate::limits::PENDING {
                     self.outer.push(outer);
                 }
-                let name = name.split_once('[').map_or(name, |(name, _)| name);
+                let name = name.halves(b'[').map_or(name, |(name, _)| name);
                 cut(name, 120).clone_into(&mut self.step);
                 report.enter(name, line.number);
                 report.nesting.open(outer, report.section);
@@ -300,7 +301,7 @@ impl Ci {
 
     /// An error in the words of an action, which may take more lines.
     fn tell(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
-        let key = format!("annotation {}", line.number);
+        let key = joined!["annotation ", line.number];
         let mut finding = Finding::new(Kind::Tool, text, line).known_as(key.as_str());
         finding.location = in_workflow(text);
         report.fail(finding);
@@ -382,7 +383,7 @@ fn command(text: &str, line: &Line<'_>, report: &mut Report) -> Step {
         return Step::Pass;
     };
     // A message's newlines and percent signs are escaped; its first line tells.
-    let message = message.split("%0A").next().unwrap_or(message).replace("%25", "%");
+    let message = message.before("%0A").replace("%25", "%");
     let message = message.as_str();
     // Turborepo's word on a task of which the output is above.
     if message.contains('#') && message.has(": command (") && message.ends_with(')') {

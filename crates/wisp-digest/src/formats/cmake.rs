@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -150,7 +151,7 @@ impl Open {
 /// `CMake Error at CMakeLists.txt:10 (find_package):`.
 fn place(text: &str) -> Option<Location> {
     let rest = text.part_at(" at ")?.1;
-    let (path, rest) = rest.split_once(':')?;
+    let (path, rest) = rest.halves(b':')?;
     let line = leading_number(rest).map(|(line, _)| line);
     Some(Location {
         path: path.to_owned(),
@@ -163,12 +164,12 @@ fn place(text: &str) -> Option<Location> {
 fn title(header: &str, text: &str) -> String {
     if let Some(name) = between(text, "configuration file provided by \"", "\"") {
         return match between(text, "(requested version ", ")") {
-            Some(version) => format!("CMake: package {name}, version {version}, not found"),
-            None => format!("CMake: package {name} not found"),
+            Some(version) => joined!["CMake: package ", name, ", version ", version, ", not found"],
+            None => joined!["CMake: package ", name, " not found"],
         };
     }
     crate::line::cut(
-        &format!("{}{}", header.trim_end_matches(':'), text.replacen(' ', ": ", 1)),
+        &joined![header.trim_end_matches(':'), text.replacen(' ', ": ", 1)],
         crate::limits::TITLE,
     )
     .to_owned()

@@ -6,6 +6,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -94,20 +95,20 @@ impl Ctest {
             self.known = report.total();
             return Step::Take;
         };
-        let words = status.split("  ").next().unwrap_or(status).trim();
+        let words = status.before("  ").trim();
         let kind = if words.starts_with("Exception") {
             Kind::Crash
         } else {
             Kind::Test
         };
-        let title = format!("{name}: {words}{}", limit(status, words));
+        let title = joined![name, ": ", words, limit(status, words)];
         if let Some(finding) = self.missing.take().filter(|_| words.starts_with("Not Run")) {
             report.fail(finding.of(&name));
             report.cascade(line);
         } else {
-            let finding = Finding::new(kind, &title, line)
+            let finding = Finding::new(kind, title, line)
                 .of(&name)
-                .known_as(format!("ctest {name}"));
+                .known_as(joined!["ctest ", name]);
             self.open = Some((finding, self.known));
         }
         self.remember(name);
@@ -141,7 +142,7 @@ impl Ctest {
         let failed = number_before(line.text, "tests failed").unwrap_or(0);
         let run = line
             .text
-            .rsplit_once("out of ")
+            .last_part_at("out of ")
             .and_then(|(_, count)| count.trim().parse::<u64>().ok())
             .unwrap_or(failed);
         let counts = [
@@ -186,15 +187,15 @@ impl Ctest {
         let Some((_, rest)) = line.body().part_at(" - ") else {
             return;
         };
-        let Some((name, status)) = rest.rsplit_once(" (") else {
+        let Some((name, status)) = rest.last_part_at(" (") else {
             return;
         };
         if !status.starts_with("Disabled") && !self.named.iter().any(|known| known == name) {
-            let title = format!("{name}: {}", status.trim_end_matches(')'));
+            let title = joined![name, ": ", status.trim_end_matches(')')];
             report.fail(
-                Finding::new(Kind::Test, &title, line)
+                Finding::new(Kind::Test, title, line)
                     .of(name)
-                    .known_as(format!("ctest {name}")),
+                    .known_as(joined!["ctest ", name]),
             );
         }
     }
@@ -215,7 +216,7 @@ impl Ctest {
 
 /// The `1/6 ` before `Test #1`.
 fn is_count(text: &str) -> bool {
-    text.trim_end().split_once('/').is_some_and(|(at, of)| {
+    text.trim_end().halves(b'/').is_some_and(|(at, of)| {
         let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         number(at) && number(of)
     })
@@ -223,7 +224,7 @@ fn is_count(text: &str) -> bool {
 
 fn limit(status: &str, words: &str) -> String {
     match status.strip_prefix("Timeout") {
-        Some(rest) if words.starts_with("Timeout") => format!(" after {}", rest.trim()),
+        Some(rest) if words.starts_with("Timeout") => joined![" after ", rest.trim()],
         _ => String::new(),
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::digest::{Kind, Location, Verdict};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, cut, leading_number, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -103,7 +104,7 @@ impl Reader for Docker {
             return Step::Lean;
         }
         if let Some((path, rest)) = text
-            .split_once(':')
+            .halves(b':')
             .filter(|(path, _)| path.ends_with("Dockerfile") && !path.contains(' '))
         {
             let number = leading_number(rest).filter(|(_, rest)| rest.is_empty());
@@ -151,7 +152,7 @@ impl Docker {
         if name {
             let section = report.sections.get_mut(section)?;
             if !section.name.contains(' ') {
-                let name = format!("{} {text}", section.name);
+                let name = joined![section.name, " ", text];
                 cut(&name, crate::limits::QUOTE).clone_into(&mut section.name);
             }
             text.clone_into(&mut self.step);
@@ -162,7 +163,7 @@ impl Docker {
             report.failed(line);
             report.cascade(line);
             let code = text
-                .rsplit_once("exit code: ")
+                .last_part_at("exit code: ")
                 .map_or("an error", |(_, code)| code);
             report.note(
                 format!("step {} failed with exit code {code}", self.step),
@@ -177,7 +178,7 @@ impl Docker {
             if message.starts_with("unable to select packages:") {
                 return Some(Step::Give(super::shell::FORMAT.name));
             }
-            let finding = Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}"));
+            let finding = Finding::new(Kind::Tool, message, line).known_as(joined!["docker ", message]);
             if OWN.iter().any(|start| message.starts_with(start)) {
                 report.failed(line);
                 report.fail(finding);
@@ -191,7 +192,7 @@ impl Docker {
             for error in self.errors.drain(..) {
                 report.unclaimed(&Line {
                     number: error.lines.first,
-                    text: &format!("ERROR: {}", error.title),
+                    text: &joined!["ERROR: ", error.title],
                 });
             }
             report.sections.get_mut(section)?.verdict = Verdict::Succeeded;
@@ -224,8 +225,8 @@ impl Docker {
         }
         if message.has("did not complete successfully") || message.has("executor failed") {
             report.cascade(line);
-        } else if !report.repeat(&format!("docker {message}"), line.number) && report.failures.is_empty() {
-            report.fail(Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}")));
+        } else if !report.repeat(&joined!["docker ", message], line.number) && report.failures.is_empty() {
+            report.fail(Finding::new(Kind::Tool, message, line).known_as(joined!["docker ", message]));
         } else {
             report.cascade(line);
         }
@@ -266,7 +267,7 @@ fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
         }
     } else if REFUSED.iter().any(|start| bare.starts_with(start)) && !bare.has("dockerfile parse error") {
         let message = bare.strip_prefix("Error response from daemon: ").unwrap_or(bare);
-        let finding = Finding::new(Kind::Tool, message, line).known_as(format!("docker {message}"));
+        let finding = Finding::new(Kind::Tool, message, line).known_as(joined!["docker ", message]);
         // What a script removes need not be there.
         if message.starts_with("No such ") {
             report.advise("docker", finding, line);

@@ -14,6 +14,7 @@ use thrown::{Absent, Thrown};
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number, number_after, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -180,7 +181,7 @@ impl Dotnet {
         }
         if let Some((_, reason)) = text.part_at("test run was aborted. Reason: ") {
             report.failed(line);
-            self.aborted = Some(Finding::new(Kind::Crash, reason, line).known_as(format!("dotnet {reason}")));
+            self.aborted = Some(Finding::new(Kind::Crash, reason, line).known_as(joined!["dotnet ", reason]));
             return Step::Hold;
         }
         self.thrown = Thrown::of(line);

@@ -6,6 +6,7 @@
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -77,7 +78,7 @@ impl Row<'_> {
     /// The rule that found it.
     pub(super) fn rule(&self) -> &str {
         self.message
-            .rsplit_once("  ")
+            .last_part_at("  ")
             .map_or("eslint", |(_, rule)| rule.trim())
     }
 
@@ -85,7 +86,7 @@ impl Row<'_> {
     pub(super) fn finding(&self, path: &str, line: &Line<'_>) -> Finding {
         let location = self.location(path);
         let title = collapse(self.message);
-        let copy = format!("eslint {location} {title}");
+        let copy = joined!["eslint ", location, " ", title];
         let cause = missing_name(&title);
         let finding = Finding::new(Kind::Lint, &title, line).at(location);
         finding.known_as(copy).because(cause)
@@ -181,8 +182,8 @@ impl Eslint {
 
 /// The message and the rule without the padding between them.
 fn collapse(message: &str) -> String {
-    match message.rsplit_once("  ") {
-        Some((text, rule)) => format!("{} ({})", text.trim(), rule.trim()),
+    match message.last_part_at("  ") {
+        Some((text, rule)) => joined![text.trim(), " (", rule.trim(), ")"],
         None => message.to_owned(),
     }
 }

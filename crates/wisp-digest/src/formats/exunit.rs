@@ -4,6 +4,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::{Quoted, joined};
 use crate::limits;
 use crate::line::{Line, cut, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -161,7 +162,7 @@ impl Mix {
         if let Some(message) = told.title.strip_prefix("error: ").map(str::to_owned) {
             self.stated = true;
             told.cause = crate::diag::missing_name(&message);
-            told.retitle(&message);
+            told.retitle(message);
             return report.fail(told);
         }
         let text = told.title.clone();
@@ -199,7 +200,7 @@ impl Mix {
                 report.cascade(line);
                 return Step::Take;
             }
-            report.fail(Finding::new(Kind::Exception, &format!("** ({rest}"), line));
+            report.fail(Finding::new(Kind::Exception, joined!["** (", rest], line));
             return Step::Take;
         }
         if text.strip_prefix("==> ").is_some_and(|app| !app.contains(' ')) {
@@ -246,16 +247,11 @@ impl Mix {
             let mut finding = open.finding;
             // Tests that share a broken setup fail at its place with its words.
             let told = finding.title.strip_prefix(&open.name).unwrap_or(&finding.title);
-            let sides = finding
-                .explain
-                .iter()
-                .map(|quote| quote.text.as_str())
-                .collect::<Vec<_>>();
             finding.cause = finding
                 .location
                 .as_ref()
                 .filter(|_| !open.compile)
-                .map(|place| format!("{place} {told} {}", sides.join(" ")));
+                .map(|place| joined![place, " ", told, " ", Quoted(&finding.explain)]);
             report.fail(finding);
         }
     }
@@ -263,15 +259,10 @@ impl Mix {
 
 impl Open {
     fn test(name: &str, line: &Line<'_>) -> Self {
-        let short = name
-            .split_once(' ')
-            .map_or(name, |(_, rest)| rest)
-            .split(" (")
-            .next()
-            .unwrap_or(name);
+        let short = name.halves(b' ').map_or(name, |(_, rest)| rest).before(" (");
         let finding = Finding::new(Kind::Test, short, line)
             .of(module(name))
-            .known_as(format!("exunit {} {name}", line.number));
+            .known_as(joined!["exunit ", line.number, " ", name]);
         Self {
             finding,
             name: short.to_owned(),
@@ -320,7 +311,7 @@ impl Open {
         }
         self.stated = true;
         self.finding.lines = line.span();
-        self.finding.retitle(&format!("{}: {body}", self.name));
+        self.finding.retitle(joined![self.name, ": ", body]);
         if self.compile {
             self.compile_place(body);
         }
@@ -352,7 +343,7 @@ impl Open {
 
 /// The module in `test depth doubles (Dipper.StreamTest)`.
 fn module(name: &str) -> &str {
-    name.rsplit_once(" (")
+    name.last_part_at(" (")
         .map_or(name, |(_, module)| module.trim_end_matches(')'))
 }
 

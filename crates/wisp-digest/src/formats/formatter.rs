@@ -7,6 +7,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -129,7 +130,7 @@ impl Formatter {
         }
         self.close(report);
         let (path, message) = rest.part_at(": ").unwrap_or(("", rest));
-        let (message, place) = message.rsplit_once(" (").unwrap_or((message, ""));
+        let (message, place) = message.last_part_at(" (").unwrap_or((message, ""));
         let mut finding = Finding::new(Kind::Compile, message, line);
         finding.location = (!path.is_empty()).then(|| located(path, place.trim_end_matches(')')));
         self.open = Some(finding);
@@ -261,12 +262,12 @@ impl Formatter {
 }
 
 fn said(tool: &str, path: &str) -> String {
-    format!("{path} would be changed by {tool}")
+    joined![path, " would be changed by ", tool]
 }
 
 /// A file that the formatter would change.
 fn changed(tool: &str, path: &str, line: &Line<'_>) -> Finding {
-    let finding = Finding::new(Kind::Lint, &said(tool, path), line).because(Some(format!("{tool} check")));
+    let finding = Finding::new(Kind::Lint, said(tool, path), line).because(Some(joined![tool, " check"]));
     if path.is_empty() {
         return finding;
     }

@@ -9,6 +9,7 @@ use self::tasty::Tasty;
 use crate::diag::{Diagnostic, Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -88,8 +89,8 @@ impl Reader for Ghc {
         let block = line.indent() > 0 || is_source(line.text);
         if let Some((finding, empty)) = self.open.as_mut().filter(|_| block) {
             if std::mem::take(empty) {
-                let title = format!("{} {}", finding.title, line.body().trim_start_matches("• "));
-                finding.retitle(&title);
+                let title = joined![finding.title, " ", line.body().trim_start_matches("• ")];
+                finding.retitle(title);
             }
             finding.add(line);
             return Step::Hold;
@@ -195,7 +196,7 @@ impl Block {
                         || (why.starts_with("rejecting: ") && why.contains('('))
                 });
                 if let Some(why) = stated.filter(|_| finding.title == "Could not resolve dependencies") {
-                    finding.retitle(&format!("Could not resolve dependencies: {why}"));
+                    finding.retitle(joined!["Could not resolve dependencies: ", why]);
                 }
                 let mine = why.is_some()
                     || line.indent() > 0
@@ -284,7 +285,7 @@ impl Ghc {
                     .title
                     .part_at("not in scope: ")
                     .map(|(_, name)| name.split(' ').next().unwrap_or(name));
-                name.map(|name| format!("missing {name}"))
+                name.map(|name| joined!["missing ", name])
             });
             report.fail(finding.because(cause));
         }

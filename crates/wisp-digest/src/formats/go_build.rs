@@ -6,6 +6,7 @@
 use crate::diag::{check_at_end, missing_name};
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -83,7 +84,7 @@ impl Reader for GoBuild {
 /// Go names what is undefined without quotation marks.
 fn missing_name_of(message: &str) -> Option<String> {
     match message.strip_prefix("undefined: ") {
-        Some(name) => Some(format!("missing {name}")),
+        Some(name) => Some(joined!["missing ", name]),
         None => missing_name(message),
     }
 }

@@ -9,6 +9,7 @@ mod tree;
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, number_before};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -131,8 +132,8 @@ impl GoTest {
         if !failed && !line.text.starts_with("=== SKIP: ") {
             return None;
         }
-        let (_, test) = line.text["=== FAIL: ".len()..].split_once(' ')?;
-        let name = test.rsplit_once(" (").map_or(test, |(name, _)| name).trim();
+        let (_, test) = line.text["=== FAIL: ".len()..].halves(b' ')?;
+        let name = test.last_part_at(" (").map_or(test, |(name, _)| name).trim();
         self.seen = true;
         self.current = (!name.is_empty()).then(|| name.to_owned());
         if failed && !name.is_empty() {
@@ -164,7 +165,7 @@ impl GoTest {
     fn in_race(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if line.text.starts_with("=======") {
             if let Some(finding) = self.race.take() {
-                let key = format!("go race {}", finding.lines.first);
+                let key = joined!["go race ", finding.lines.first];
                 report.fail(finding.known_as(key.as_str()));
                 self.tree.raced(key);
             }

@@ -4,7 +4,8 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
-use crate::line::{Line, leading_number, number_before, place_at_start};
+use crate::joined::{Quoted, joined};
+use crate::line::{Line, leading_number, number_before, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -52,8 +53,7 @@ impl Reader for Gtest {
             if breaks_out(line.text) {
                 return Step::Pass;
             }
-            let name = name.clone();
-            self.printed(&name, line);
+            printed(&mut self.open, name, line);
             return Step::Hold;
         }
         if line.text.ends_with(" FAILED TESTS") || line.text.ends_with(" FAILED TEST") {
@@ -80,7 +80,7 @@ impl Reader for Gtest {
 }
 
 fn mark(text: &str) -> Option<(&str, &str)> {
-    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let (inside, rest) = text.strip_prefix('[')?.halves(b']')?;
     let known = ["RUN", "FAILED", "OK", "PASSED", "SKIPPED", "DISABLED"].contains(&inside.trim())
         || inside.starts_with("----")
         || inside.starts_with("====");
@@ -135,51 +135,50 @@ impl Gtest {
             return;
         }
         let name = rest.split([' ', ',']).next().unwrap_or(rest);
-        let key = format!("gtest {name}");
+        let key = joined!["gtest ", name];
         match self.running.take() {
             Some(_) => {
                 let finding = self
                     .open
                     .take()
-                    .unwrap_or_else(|| Finding::new(Kind::Test, &format!("{name} failed"), line));
+                    .unwrap_or_else(|| Finding::new(Kind::Test, joined![name, " failed"], line));
                 let cause = shared(&finding);
                 report.fail(finding.of(name).known_as(key).because(cause));
             }
             None if report.repeat(&key, line.number) => {}
             None => report.fail(
-                Finding::new(Kind::Test, &format!("{name} failed"), line)
+                Finding::new(Kind::Test, joined![name, " failed"], line)
                     .of(name)
                     .known_as(key),
             ),
         }
     }
+}
 
-    /// A line the running test printed: an assertion that failed, what belongs to it, or anything.
-    fn printed(&mut self, name: &str, line: &Line<'_>) {
-        if let Some(finding) = &mut self.open {
-            if finding.explain.is_empty() && finding.location.is_none() {
-                finding.retitle(&format!("{name}: {}", line.text));
-            }
-            finding.add(line);
-        } else if let Some((location, _)) = failure(line.text) {
-            self.open = Some(Finding::new(Kind::Test, &format!("{name}: {}", line.text), line).at(location));
-        } else if line.text == "unknown file: Failure" {
-            self.open = Some(Finding::new(Kind::Test, name, line));
+/// A line the running test printed: an assertion that failed, what belongs to it, or anything.
+fn printed(open: &mut Option<Finding>, name: &str, line: &Line<'_>) {
+    if let Some(finding) = open {
+        if finding.explain.is_empty() && finding.location.is_none() {
+            finding.retitle(joined![name, ": ", line.text]);
         }
+        finding.add(line);
+    } else if let Some((location, _)) = failure(line.text) {
+        *open = Some(Finding::new(Kind::Test, joined![name, ": ", line.text], line).at(location));
+    } else if line.text == "unknown file: Failure" {
+        *open = Some(Finding::new(Kind::Test, name, line));
     }
 }
 
 /// Tests that fail at one place in one way fail for one reason: what they share.
 fn shared(finding: &Finding) -> Option<String> {
     let location = finding.location.as_ref()?;
-    let told = finding.explain.iter().map(|quote| quote.text.as_str());
-    Some(format!("{location} {}", told.collect::<Vec<_>>().join(" ")))
+    Some(joined![location, " ", Quoted(&finding.explain)])
 }
 
 /// `PATH:LINE: Failure`, and Visual C++'s `PATH(LINE): error:`.
 fn failure(text: &str) -> Option<(crate::digest::Location, &str)> {
-    if let Some((location, rest)) = place_at_start(text).filter(|(_, rest)| rest.starts_with(": Failure")) {
-        return Some((location, rest));
+    if let Some((place, rest)) = place(text).filter(|(_, rest)| rest.starts_with(": Failure")) {
+        return Some((place.location(), rest));
     }
     crate::line::paren_place_at_start(text).filter(|(_, rest)| rest.starts_with(": error:"))
 }

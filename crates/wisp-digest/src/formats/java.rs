@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location, Quote};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, cut};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -89,9 +90,16 @@ impl Trace {
         let whole = if self.surfaced.0 == *number {
             root.clone()
         } else {
-            format!("{root} (surfaced as {}, L{})", self.surfaced.1, self.surfaced.0)
+            joined![
+                root,
+                " (surfaced as ",
+                self.surfaced.1,
+                ", L",
+                self.surfaced.0,
+                ")"
+            ]
         };
-        let title = subject.map_or(whole.clone(), |subject| format!("{subject}: {whole}"));
+        let title = subject.map_or(whole.clone(), |subject| joined![subject, ": ", whole]);
         let mut finding = Finding::new(
             kind,
             &title,
@@ -107,7 +115,7 @@ impl Trace {
             finding.location = Some(place);
         }
         // Traces that end at one place in one way have one cause.
-        finding.cause = finding.location.as_ref().map(|place| format!("{place} {root}"));
+        finding.cause = finding.location.as_ref().map(|place| joined![place, " ", root]);
         finding
     }
 }
@@ -145,8 +153,8 @@ fn is_own(frame: &str) -> bool {
 
 /// `test.grebe.Main.read(Main.java:9)`.
 fn place(frame: &str) -> Option<Location> {
-    let (_, inside) = frame.split_once('(')?;
-    let (file, line) = inside.trim_end_matches(')').split_once(':')?;
+    let (_, inside) = frame.halves(b'(')?;
+    let (file, line) = inside.trim_end_matches(')').halves(b':')?;
     Some(Location {
         path: file.to_owned(),
         line: line
@@ -167,8 +175,8 @@ impl Reader for Java {
         }
         if let Some((thread, exception)) = in_thread(line.text) {
             let mut trace = Trace::new(exception, line);
-            trace.surfaced.1 = format!("{exception} in thread {thread}");
-            trace.thread = Some(format!("thread {thread}"));
+            trace.surfaced.1 = joined![exception, " in thread ", thread];
+            trace.thread = Some(joined!["thread ", thread]);
             self.open = Some(trace);
             return Step::Hold;
         }
@@ -219,7 +227,7 @@ impl Java {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(trace) = self.open.take() {
-            let key = format!("java trace {}", trace.root.0);
+            let key = joined!["java trace ", trace.root.0];
             report.fail(trace.finding(Kind::Exception, None).known_as(key));
         }
     }

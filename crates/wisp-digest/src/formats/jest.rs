@@ -5,7 +5,8 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
-use crate::line::{Line, leading_number, place_at_start};
+use crate::joined::{Quoted, joined};
+use crate::line::{Line, leading_number, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -91,11 +92,7 @@ impl Jest {
         {
             self.close(report);
             self.tree = true;
-            file.trim()
-                .split(" (")
-                .next()
-                .unwrap_or(file)
-                .clone_into(&mut self.file);
+            file.trim().before(" (").clone_into(&mut self.file);
             return Some(Step::Hold);
         }
         if let Some(name) = text.strip_prefix("  ● ") {
@@ -145,7 +142,7 @@ impl Jest {
 
 /// A file name, perhaps with the time it took; not a sentence.
 fn is_file(text: &str) -> bool {
-    let name = text.trim().split(" (").next().unwrap_or(text);
+    let name = text.trim().before(" (");
     !name.contains(' ') && name.contains('.') && !text.starts_with(' ')
 }
 
@@ -156,7 +153,7 @@ impl Open {
         let kind = if suite { Kind::Configure } else { Kind::Test };
         let finding = Finding::new(kind, subject, line)
             .of(subject)
-            .known_as(format!("jest {file} {name}"));
+            .known_as(joined!["jest ", file, " ", name]);
         Self {
             finding,
             name: subject.to_owned(),
@@ -198,12 +195,13 @@ impl Open {
 
     fn close(mut self) -> Finding {
         if let Some((_, message)) = self.message {
-            self.finding.retitle(&format!("{}: {message}", self.name));
+            self.finding.retitle(joined![self.name, ": ", message]);
             // Tests that share a broken hook fail at its place with its words.
-            self.finding.cause = self.finding.location.as_ref().map(|place| {
-                let told = self.finding.explain.iter().map(|quote| quote.text.as_str());
-                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-            });
+            self.finding.cause = self
+                .finding
+                .location
+                .as_ref()
+                .map(|place| joined![place, " ", Quoted(&self.finding.explain)]);
         }
         self.finding
     }
@@ -214,7 +212,7 @@ fn parsed(body: &str) -> Option<Location> {
     let (_, rest) = body.part_at(": ")?;
     let (path, rest) = rest.part_at(": ")?;
     let (_, place) = rest.rsplit_once('(')?;
-    let (row, column) = place.trim_end_matches(')').split_once(':')?;
+    let (row, column) = place.trim_end_matches(')').halves(b':')?;
     Some(Location {
         path: path.to_owned(),
         line: Some(row.parse().ok()?),
@@ -228,16 +226,15 @@ pub(super) fn own_frame(text: &str) -> Option<Location> {
         .rsplit_once('(')
         .map_or(text, |(_, inside)| inside)
         .trim_end_matches(')');
-    let (location, _) = place_at_start(inside.trim_start_matches("file://").trim())?;
-    let foreign = location.path.has("node_modules")
-        || location.path.starts_with("node:")
-        || location.path.has("internal/");
-    (!foreign).then_some(location)
+    let (place, _) = place(inside.trim_start_matches("file://").trim())?;
+    let foreign =
+        place.path.has("node_modules") || place.path.starts_with("node:") || place.path.has("internal/");
+    (!foreign).then(|| place.location())
 }
 
 /// `Tests:       1 failed, 1 skipped, 3 passed, 6 total`.
 fn sum(text: &str, line: &Line<'_>, report: &mut Report) {
-    let Some((what, rest)) = text.split_once(':') else {
+    let Some((what, rest)) = text.halves(b':') else {
         return;
     };
     let what = if what == "Tests" {

@@ -5,6 +5,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -100,7 +101,7 @@ impl Junit {
     fn case(&mut self, tag: &str) {
         let name = attribute(tag, "name").unwrap_or_default();
         self.name = match attribute(tag, "classname").filter(|class| !class.is_empty()) {
-            Some(class) if class != name => format!("{class}.{name}"),
+            Some(class) if class != name => joined![class, ".", name],
             _ => name,
         };
         self.inside = !tag.ends_with('/');
@@ -111,14 +112,14 @@ impl Junit {
         self.untold = message.is_none();
         let said = message.unwrap_or_else(|| name.to_owned());
         let said = said.lines().next().unwrap_or("").to_owned();
-        let title = format!("{}: {said}", self.name);
+        let title = joined![self.name, ": ", said];
         let text = Line {
             number: line.number,
             text: &title,
         };
         let finding = Finding::new(Kind::Test, &title, &text)
             .of(&self.name)
-            .known_as(format!("junit {}", self.name));
+            .known_as(joined!["junit ", self.name]);
         if tag.ends_with('/') {
             report.fail(finding);
         } else {
@@ -134,7 +135,7 @@ impl Junit {
             return;
         };
         self.untold = false;
-        finding.retitle(&format!("{}: {}", self.name, unescape(text)));
+        finding.retitle(joined![self.name, ": ", unescape(text)]);
     }
 
     fn close(&mut self, report: &mut Report) {
@@ -143,7 +144,7 @@ impl Junit {
         };
         // Tests that share a broken setup fail at its place with its words.
         let told = finding.title.strip_prefix(&self.name).unwrap_or(&finding.title);
-        finding.cause = finding.location.as_ref().map(|place| format!("{place} {told}"));
+        finding.cause = finding.location.as_ref().map(|place| joined![place, " ", told]);
         report.fail(finding);
     }
 
@@ -170,7 +171,7 @@ impl Junit {
 
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let mut from = 0;
-    while let Some(found) = tag[from..].find(name) {
+    while let Some(found) = tag[from..].place_of(name) {
         let at = from + found;
         let rest = &tag[at + name.len()..];
         let whole = tag[..at].ends_with([' ', '\t']);
@@ -184,6 +185,9 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 fn unescape(text: &str) -> String {
+    if !text.as_bytes().contains(&b'&') {
+        return text.to_owned();
+    }
     let text = text
         .replace("&lt;", "<")
         .replace("&gt;", ">")

@@ -5,6 +5,7 @@
 use crate::diag::{Level, colon, missing_name};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -64,7 +65,7 @@ impl Reader for Jvm {
         }
         if let Some(message) = line.text.strip_prefix("e: ").and_then(without_processor) {
             self.close(report);
-            report.fail(Finding::new(Kind::Compile, message, line).known_as(format!("kotlinc {message}")));
+            report.fail(Finding::new(Kind::Compile, message, line).known_as(joined!["kotlinc ", message]));
             return Step::Take;
         }
         if self.read && counted(line.body()) {
@@ -147,7 +148,7 @@ pub(super) fn states(text: &str) -> bool {
 fn kind(message: &str) -> &str {
     message
         .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
+        .and_then(|rest| rest.halves(b']'))
         .map_or("jvm", |(kind, _)| kind)
 }
 
@@ -164,7 +165,7 @@ fn is_caret(body: &str) -> bool {
 impl Jvm {
     /// Under Gradle kotlinc's line is the whole of it, and what it set off comes next.
     fn tell(&mut self, message: &str, location: Location, line: &Line<'_>, report: &mut Report) {
-        let key = format!("kotlinc {location} {message}");
+        let key = joined!["kotlinc ", location, " ", message];
         let finding = Finding::new(Kind::Compile, message, line).at(location);
         let cause = missing_name(&finding.title);
         report.fail(finding.because(cause).known_as(&*key));
@@ -190,10 +191,10 @@ impl Jvm {
                 .explain
                 .iter()
                 .find_map(|quote| quote.text.trim().strip_prefix("symbol:"))
-                .map(|symbol| format!("missing {}", symbol.trim()));
+                .map(|symbol| joined!["missing ", symbol.trim()]);
             let mut finding = finding;
             if let Some(symbol) = symbol.as_ref().and_then(|symbol| symbol.strip_prefix("missing ")) {
-                finding.retitle(&format!("{}: {symbol}", finding.title));
+                finding.retitle(joined![finding.title, ": ", symbol]);
             }
             let cause = symbol.or_else(|| missing_name(&finding.title));
             report.fail(finding.because(cause));

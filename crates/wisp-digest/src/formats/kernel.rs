@@ -6,6 +6,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -93,7 +94,7 @@ fn message(text: &str) -> &str {
 /// `kernel` and `systemd[1]`, with or without a host before it.
 fn is_own(name: &str) -> bool {
     let name = name
-        .split_once(' ')
+        .halves(b' ')
         .map_or(name, |(host, name)| if host.contains(':') { "" } else { name });
     name == "kernel" || (name.starts_with("systemd") && !name.contains(' '))
 }
@@ -154,7 +155,7 @@ impl Kernel {
     fn inside(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> Step {
         if let Some(finding) = &mut self.open {
             if let Some(place) = text.strip_prefix("RIP: ") {
-                let place = place.split_once(':').map_or(place, |(_, place)| place);
+                let place = place.halves(b':').map_or(place, |(_, place)| place);
                 finding.subject = Some(place.to_owned());
                 finding.quote(line);
             } else if text.starts_with("Workqueue: ")
@@ -185,7 +186,7 @@ impl Kernel {
         if segfault(text) || text.starts_with("traps: ") {
             report.fail(
                 Finding::new(Kind::Crash, text, line)
-                    .known_as(format!("segfault {}", text.split('[').next().unwrap_or(text))),
+                    .known_as(joined!["segfault ", text.split('[').next().unwrap_or(text)]),
             );
             return Step::Take;
         }
@@ -219,7 +220,7 @@ impl Kernel {
             report.fail(
                 Finding::new(Kind::Crash, text, line)
                     .of(unit)
-                    .known_as(format!("unit {unit} {rest}")),
+                    .known_as(joined!["unit ", unit, " ", rest]),
             );
             return Step::Take;
         }

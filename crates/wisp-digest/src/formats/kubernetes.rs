@@ -8,6 +8,7 @@ mod lint;
 use self::lint::Lint;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -192,11 +193,11 @@ fn refused(line: &Line<'_>) -> Option<Finding> {
     } else {
         Kind::Configure
     };
-    let mut finding = Finding::new(kind, text, line).known_as(format!("kubernetes {text}"));
+    let mut finding = Finding::new(kind, text, line).known_as(joined!["kubernetes ", text]);
     finding.location = place(text);
     if server {
         // Objects of one file or another that miss the same thing.
-        finding.cause = text.rsplit_once(": ").map(|(_, cause)| cause.to_owned());
+        finding.cause = text.last_part_at(": ").map(|(_, cause)| cause.to_owned());
     }
     Some(finding)
 }

@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number, number_after, place_at_start, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -183,9 +184,8 @@ impl Latex {
         if open.finding.title.starts_with("Undefined control sequence")
             && let Some(name) = rest.rfind('\\').map(|from| &rest[from..])
         {
-            open.finding
-                .retitle(&format!("Undefined control sequence {name}"));
-            open.finding.cause = Some(format!("missing {name}"));
+            open.finding.retitle(joined!["Undefined control sequence ", name]);
+            open.finding.cause = Some(joined!["missing ", name]);
         }
         true
     }
@@ -225,7 +225,7 @@ impl Latex {
             return;
         }
         if text.starts_with("Overfull ") || text.starts_with("Underfull ") {
-            let word = text.split(" (").next().unwrap_or(text);
+            let word = text.before(" (");
             let row = number_after(text, "at lines").or_else(|| number_after(text, "at line"));
             report.warn(word, Some(at(path, row)), line);
             self.part = Part::Box;
@@ -316,7 +316,7 @@ fn latexmk(line: &Line<'_>, report: &mut Report) -> bool {
             report.succeeded(line);
         } else if said.starts_with("Could not find file ") {
             report.failed(line);
-            let cause = quoted(said).map(|name| format!("missing {name}"));
+            let cause = quoted(said).map(|name| joined!["missing ", name]);
             report.fail(Finding::new(Kind::Configure, said, line).because(cause));
         } else if said.starts_with("Errors, ") || said.starts_with("Failure to make") {
             report.failed(line);

@@ -4,8 +4,11 @@
 //! its test failed: a test that should panic prints one and passes. A panic of a thread that is no test counts at
 //! once unless the run says otherwise.
 
+use std::collections::VecDeque;
+
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::{Quoted, joined};
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Next, Reader, Step};
@@ -39,7 +42,7 @@ const ABORTED: &str = "error: test failed, to rerun";
 struct Libtest {
     state: State,
     /// Panics whose test has not ended, by the name of the thread.
-    panics: Vec<(String, Finding)>,
+    panics: VecDeque<(String, Finding)>,
     /// Tests that failed and whose panic has not been seen.
     failed: Vec<(String, Finding)>,
     /// Whether tests are running, so that a panic waits for its test's end.
@@ -190,11 +193,12 @@ impl Libtest {
     fn failed_test(&mut self, name: &str, line: &Line<'_>, report: &mut Report) {
         match self.panics.iter().position(|(thread, _)| thread == name) {
             Some(at) => {
-                let (_, finding) = self.panics.remove(at);
-                report.fail(shared(finding));
+                if let Some((_, finding)) = self.panics.remove(at) {
+                    report.fail(shared(finding));
+                }
             }
             None if self.failed.len() < limits::PENDING => {
-                let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+                let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
                     .of(name)
                     .known_as(key(name));
                 self.failed.push((name.to_owned(), finding));
@@ -240,7 +244,7 @@ impl Libtest {
                 _ => thread.to_owned(),
             };
             self.push_panic(&test, finding);
-        } else if let Some((_, finding)) = self.panics.last_mut()
+        } else if let Some((_, finding)) = self.panics.back_mut()
             && line.number <= finding.lines.last + 1
             && !line.text.starts_with("note: ")
         {
@@ -250,9 +254,9 @@ impl Libtest {
 
     fn push_panic(&mut self, thread: &str, finding: Finding) {
         if self.panics.len() >= limits::PENDING {
-            self.panics.remove(0);
+            self.panics.pop_front();
         }
-        self.panics.push((thread.to_owned(), finding));
+        self.panics.push_back((thread.to_owned(), finding));
     }
 
     /// A test's captured output: its panic is the root, the lines before it are what the test printed.
@@ -288,7 +292,7 @@ impl Libtest {
         } else if let Some((_, finding)) = self.failed.iter_mut().find(|(test, _)| test == name) {
             // No panic: the test returned an error, printed here.
             if let Some((title, location)) = without_panic(line.text) {
-                finding.retitle(&format!("{name}: {title}"));
+                finding.retitle(joined![name, ": ", title]);
                 finding.lines = line.span();
                 finding.location = location;
             }
@@ -321,7 +325,7 @@ impl Libtest {
         if ends || fresh {
             return self.between(line, report).max_take(ends);
         }
-        if let Some((_, finding)) = self.panics.last_mut() {
+        if let Some((_, finding)) = self.panics.back_mut() {
             add_message(finding, line);
         }
         Step::Hold
@@ -359,7 +363,7 @@ impl Libtest {
                     self.failed.remove(at);
                     report.fail(shared(finding));
                 }
-                None => self.panics.push((thread, finding)),
+                None => self.panics.push_back((thread, finding)),
             }
         }
     }
@@ -379,21 +383,21 @@ impl Step {
 /// The first line of a panic's message says what happened.
 fn add_message(finding: &mut Finding, line: &Line<'_>) {
     if finding.explain.is_empty() && finding.title.ends_with(" panicked") {
-        finding.retitle(&format!("{}: {}", finding.title, line.body()));
+        finding.retitle(joined![finding.title, ": ", line.body()]);
     }
     finding.add(line);
 }
 
 fn key(name: &str) -> String {
-    format!("rust test {name}")
+    joined!["rust test ", name]
 }
 
 /// Tests whose panics have one place and one message fail for one reason: the helper they share.
 fn shared(finding: Finding) -> Finding {
-    let cause = finding.location.as_ref().map(|location| {
-        let told = finding.explain.iter().map(|quote| quote.text.as_str());
-        format!("panic at {location}: {}", told.collect::<Vec<_>>().join(" "))
-    });
+    let cause = finding
+        .location
+        .as_ref()
+        .map(|location| joined!["panic at ", location, ": ", Quoted(&finding.explain)]);
     finding.because(cause)
 }
 
@@ -410,26 +414,26 @@ fn without_panic(text: &str) -> Option<(&str, Option<Location>)> {
 /// `thread 'NAME' (ID) panicked at PATH:L:C:` and the older form with the message on the same line.
 fn panic_header<'a>(line: &Line<'a>) -> Option<(&'a str, Finding)> {
     let rest = line.body().strip_prefix("thread '")?;
-    let (name, rest) = rest.split_once('\'')?;
+    let (name, rest) = rest.halves(b'\'')?;
     let (_, rest) = rest.part_at("panicked at ")?;
     let (location, message) = match place_at_start(rest) {
         Some((location, _)) => (Some(location), ""),
         None => old_form(rest),
     };
     let title = if message.is_empty() {
-        format!("{name} panicked")
+        joined![name, " panicked"]
     } else {
-        format!("{name} panicked: {message}")
+        joined![name, " panicked: ", message]
     };
     let kind = if name == "main" { Kind::Crash } else { Kind::Test };
-    let mut finding = Finding::new(kind, &title, line).of(name);
+    let mut finding = Finding::new(kind, title, line).of(name);
     finding.location = location;
     Some((name, finding))
 }
 
 /// `panicked at 'MESSAGE', PATH:L:C`.
 fn old_form(rest: &str) -> (Option<Location>, &str) {
-    match rest.rsplit_once(", ") {
+    match rest.last_part_at(", ") {
         Some((message, place)) => (
             place_at_start(place).map(|(location, _)| location),
             message.trim_matches('\''),

@@ -6,7 +6,8 @@
 use crate::counted::counted;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
-use crate::line::{Line, is_quotation, quoted, states};
+use crate::joined::joined;
+use crate::line::{Line, is_quotation, quoted, stated, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -80,21 +81,24 @@ impl Reader for Linker {
             self.reference(symbol, line, report);
             return Step::Take;
         }
-        if DUPLICATE.iter().any(|mark| names(text, mark)) {
+        let twice = text.has("multiple definition of ") || text.has("duplicate symbol");
+        if twice && DUPLICATE.iter().any(|mark| names(text, mark)) {
             duplicate(line, report);
             return Step::Take;
         }
         if text.has(": in function `") && !text.has(": error") {
             return Step::Take;
         }
-        if text.has("ld: warning: ") || text.has("): warning: the `") {
+        let said = text.has("ld: ");
+        if (said && text.has("ld: warning: ")) || text.has("): warning: the `") {
             report.warn("linker", None, line);
             return Step::Take;
         }
-        if text.has("ld: NOTE: ") {
+        if said && text.has("ld: NOTE: ") {
             return Step::Take;
         }
-        if MISSING.iter().any(|mark| names(text, mark)) {
+        let missing = said || text.has("cannot find -l") || text.has("library not found for -l");
+        if missing && MISSING.iter().any(|mark| names(text, mark)) {
             report.fail(Finding::new(Kind::Link, text, line).because(crate::diag::missing_name(text)));
             return Step::Take;
         }
@@ -116,14 +120,14 @@ impl Linker {
             None => {}
         }
         let title = title(symbol);
-        let finding = Finding::new(Kind::Link, &title, line)
+        let finding = Finding::new(Kind::Link, title, line)
             .because(Some(library(symbol)))
-            .known_as(format!("symbol {symbol}"));
+            .known_as(joined!["symbol ", symbol]);
         let mut finding = finding;
         finding.location = place(line.text);
         finding.subject = Some(symbol.to_owned());
         report.fail(finding);
-        if let Some(failure) = report.known(&format!("symbol {symbol}")) {
+        if let Some(failure) = report.known(&joined!["symbol ", symbol]) {
             failure.lines.reach(line.number);
         }
     }
@@ -175,7 +179,7 @@ impl Linker {
             return;
         }
         let mine = title(symbol);
-        let Some(failure) = report.known(&format!("symbol {symbol}")) else {
+        let Some(failure) = report.known(&joined!["symbol ", *symbol]) else {
             return;
         };
         let related = failure.related.iter_mut();
@@ -185,7 +189,7 @@ impl Linker {
             .chain(told)
             .find(|(title, _)| **title == mine)
         {
-            *location = location.take().or_else(|| place(&format!("{by}:")));
+            *location = location.take().or_else(|| place(&joined![by, ":"]));
         }
     }
 
@@ -234,13 +238,15 @@ impl Linker {
                 continue;
             }
             if let Some(line) = report
-                .known(&format!("symbol {symbol}"))
+                .known(&joined!["symbol ", symbol])
                 .map(|failure| failure.lines.first)
             {
-                let text = format!(
-                    "{} of {name}: a library that is not linked",
-                    counted(count, "missing symbols")
-                );
+                let text = joined![
+                    counted(count, "missing symbols"),
+                    " of ",
+                    name,
+                    ": a library that is not linked"
+                ];
                 report.note(text, line);
             }
             seen.push(name.to_owned());
@@ -249,13 +255,13 @@ impl Linker {
 }
 
 fn title(symbol: &str) -> String {
-    format!("undefined reference to `{symbol}'")
+    joined!["undefined reference to `", symbol, "'"]
 }
 
 /// Says in the symbol's title how often it is referred to.
 fn refer(symbol: &str, count: u64, report: &mut Report) {
     let (title, told) = (title(symbol), counted(count, "references"));
-    let Some(failure) = report.known(&format!("symbol {symbol}")) else {
+    let Some(failure) = report.known(&joined!["symbol ", symbol]) else {
         return;
     };
     let related = failure.related.iter_mut().map(|related| &mut related.title);
@@ -263,22 +269,21 @@ fn refer(symbol: &str, count: u64, report: &mut Report) {
         .chain(related)
         .find(|mine| **mine == title)
     {
-        *mine = format!("{title} ({told})");
+        *mine = joined![title, " (", told, ")"];
     }
 }
 
 /// The symbol that is missing.
 fn undefined(text: &str) -> Option<&str> {
-    for mark in [
+    [
         "undefined reference to ",
         "undefined symbol: ",
         "unresolved external symbol ",
-    ] {
-        if let Some((_, rest)) = text.part_at(mark).filter(|_| states(text, mark)) {
-            return Some(symbol(rest)).filter(|symbol| is_symbol(symbol));
-        }
-    }
-    None
+    ]
+    .iter()
+    .find_map(|mark| stated(text, mark))
+    .map(symbol)
+    .filter(|symbol| is_symbol(symbol))
 }
 
 /// A name, and not the end of a quotation of the linker's words.
@@ -290,13 +295,13 @@ fn is_symbol(text: &str) -> bool {
 
 /// Whether the text after the mark names something.
 fn names(text: &str, mark: &str) -> bool {
-    states(text, mark) && text.part_at(mark).is_some_and(|(_, rest)| is_symbol(rest))
+    stated(text, mark).is_some_and(is_symbol)
 }
 
 fn symbol(rest: &str) -> &str {
     match rest.as_bytes().first() {
         Some(b'`' | b'\'' | b'"') => quoted(rest).unwrap_or(rest),
-        _ => rest.split(" referenced in").next().unwrap_or(rest).trim(),
+        _ => rest.before(" referenced in").trim(),
     }
 }
 
@@ -310,18 +315,18 @@ fn library(symbol: &str) -> String {
         .next()
         .unwrap_or(symbol);
     if let Some((space, _)) = name.part_at("::") {
-        return format!("library {space}::");
+        return joined!["library ", space, "::"];
     }
-    match name.trim_start_matches('_').split_once('_') {
-        Some((prefix, _)) if prefix.len() >= 2 => format!("library {prefix}_"),
-        _ => format!("symbol {name}"),
+    match name.trim_start_matches('_').halves(b'_') {
+        Some((prefix, _)) if prefix.len() >= 2 => joined!["library ", prefix, "_"],
+        _ => joined!["symbol ", name],
     }
 }
 
 /// The source or object that misses it: `main.cpp:(.text+0x16)` and `dive.cpp:12`.
 fn place(text: &str) -> Option<Location> {
     let text = text.part_at("ld: ").map_or(text, |(_, rest)| rest);
-    let (path, rest) = text.split_once(':')?;
+    let (path, rest) = text.halves(b':')?;
     if !path.contains('.') || path.contains(' ') {
         return None;
     }
@@ -349,7 +354,7 @@ fn duplicate(line: &Line<'_>, report: &mut Report) {
         .map_or("", |(_, rest)| rest.trim_start_matches([':', ' ']));
     let name = quoted(after).unwrap_or(after);
     let mut finding = Finding::new(Kind::Link, text, line)
-        .because(Some(format!("duplicate {name}")))
+        .because(Some(joined!["duplicate ", name]))
         .of(name);
     finding.location = place(line.text);
     report.fail(finding);

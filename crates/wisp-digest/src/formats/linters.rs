@@ -8,6 +8,7 @@
 use crate::diag::{Level, level_at_start};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, Place, leading_number, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -147,7 +148,7 @@ impl Linters {
     }
 
     fn remark(&self, mark: &Mark<'_>, line: &Line<'_>, report: &mut Report) {
-        let mut finding = Finding::new(Kind::Lint, &format!("{}: {}", mark.code, mark.message), line);
+        let mut finding = Finding::new(Kind::Lint, joined![mark.code, ": ", mark.message], line);
         finding.location = self.place.as_ref().map(|(path, row)| Location {
             path: path.clone(),
             line: Some(*row),
@@ -185,7 +186,7 @@ fn heading(text: &str) -> Option<(String, u64)> {
     let (path, row) = text
         .strip_prefix("In ")?
         .strip_suffix(':')?
-        .rsplit_once(" line ")?;
+        .last_part_at(" line ")?;
     Some((path.to_owned(), row.parse().ok()?))
 }
 
@@ -217,7 +218,7 @@ fn one_line(line: &Line<'_>, report: &mut Report) -> bool {
 /// `: warning: failed is referenced but not assigned. [SC2154]`.
 fn shellcheck(rest: &str) -> Option<(bool, &str, &str)> {
     let (level, message) = level_at_start(rest.strip_prefix(':')?)?;
-    let (_, code) = message.strip_suffix(']')?.rsplit_once(" [")?;
+    let (_, code) = message.strip_suffix(']')?.last_part_at(" [")?;
     let number = code.strip_prefix("SC")?;
     number
         .bytes()
@@ -228,7 +229,7 @@ fn shellcheck(rest: &str) -> Option<(bool, &str, &str)> {
 /// `: [error] too many spaces after colon (colons)`.
 fn yamllint(rest: &str) -> Option<(bool, &str, &str)> {
     let (level, message) = rest.strip_prefix(": [")?.part_at("] ")?;
-    let (_, code) = message.strip_suffix(')')?.rsplit_once(" (")?;
+    let (_, code) = message.strip_suffix(')')?.last_part_at(" (")?;
     matches!(level, "error" | "warning").then_some((level == "error", code, message))
 }
 
@@ -239,7 +240,7 @@ fn coded(rest: &str) -> Option<(bool, &str, &str)> {
         .strip_prefix("error ")
         .or_else(|| rest.strip_prefix("warning "));
     let message = stated.unwrap_or(rest);
-    let (code, said) = message.split_once(' ')?;
+    let (code, said) = message.halves(b' ')?;
     let number = code
         .get(2..)
         .map_or("", |number| number.split('/').next().unwrap_or(number));
@@ -294,8 +295,8 @@ fn golangci(line: &Line<'_>, report: &mut Report) -> bool {
     let message = message.strip_suffix('"').unwrap_or(message);
     let message = message.strip_prefix("[linters_context] ").unwrap_or(message);
     // The compiler's own lines in it are printed again as remarks.
-    let first = message.split("\\n").next().unwrap_or(message);
-    let finding = Finding::new(Kind::Configure, first, line).known_as(format!("golangci {message}"));
+    let first = message.before("\\n");
+    let finding = Finding::new(Kind::Configure, first, line).known_as(joined!["golangci ", message]);
     match level {
         "error" if message.starts_with("typechecking error: ") => {
             report.advise("golangci-lint", finding, line);
@@ -308,7 +309,7 @@ fn golangci(line: &Line<'_>, report: &mut Report) -> bool {
 
 /// golangci-lint's `* errcheck: 1`.
 fn issue(text: &str, line: &Line<'_>, report: &mut Report) -> bool {
-    let Some((linter, count)) = text.strip_prefix("* ").and_then(|rest| rest.rsplit_once(": ")) else {
+    let Some((linter, count)) = text.strip_prefix("* ").and_then(|rest| rest.last_part_at(": ")) else {
         return false;
     };
     let Ok(count) = count.parse() else { return false };

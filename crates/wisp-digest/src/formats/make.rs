@@ -57,7 +57,7 @@ fn after_name(text: &str) -> Option<&str> {
         .iter()
         .find_map(|name| text.strip_prefix(name))?;
     let rest = match rest.strip_prefix('[') {
-        Some(level) => level.split_once(']')?.1,
+        Some(level) => level.halves(b']')?.1,
         None => rest,
     };
     rest.strip_prefix(": ")

@@ -8,6 +8,7 @@ use super::java::Trace;
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number, number_after};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -63,7 +64,7 @@ impl Reader for Maven {
             return self.info(rest.trim(), line, report);
         }
         if let Some(problem) = text.strip_prefix("[FATAL] Non-") {
-            report.fail(Finding::new(Kind::Configure, &format!("Non-{problem}"), line));
+            report.fail(Finding::new(Kind::Configure, joined!["Non-", problem], line));
             return Step::Take;
         }
         self.continues(line, report)
@@ -93,7 +94,7 @@ impl Maven {
     }
 
     fn compile_error(&mut self, location: Location, message: &str, line: &Line<'_>) -> Step {
-        let copy = format!("javac {location} {message}");
+        let copy = joined!["javac ", location, " ", message];
         self.compile = Some(
             Finding::new(Kind::Compile, message, line)
                 .at(location)
@@ -107,14 +108,7 @@ impl Maven {
             report.announce(line);
             return Step::Take;
         }
-        let name = rest
-            .split(" -- ")
-            .next()
-            .unwrap_or(rest)
-            .split("  Time")
-            .next()
-            .unwrap_or(rest)
-            .trim();
+        let name = rest.before(" -- ").before("  Time").trim();
         self.test = Some((short(name), rest.has("<<< ERROR!"), line.number));
         Step::Hold
     }
@@ -195,15 +189,15 @@ impl Maven {
             report.fail(finding.because(cause));
         }
         if let Some((name, _, trace)) = self.trace.take() {
-            let key = format!("maven {name}");
+            let key = joined!["maven ", name];
             report.fail(trace.finding(Kind::Test, Some(&name)).known_as(key));
         }
         if let Some((name, _, number)) = self.test.take() {
             let line = Line { number, text: "" };
             report.fail(
-                Finding::new(Kind::Test, &format!("{name} failed"), &line)
+                Finding::new(Kind::Test, joined![name, " failed"], &line)
                     .of(&name)
-                    .known_as(format!("maven {name}")),
+                    .known_as(joined!["maven ", name]),
             );
         }
     }
@@ -216,7 +210,7 @@ fn missing_symbol(finding: &Finding) -> Option<String> {
         .iter()
         .find_map(|quote| quote.text.trim().strip_prefix("symbol:"));
     match symbol {
-        Some(symbol) => Some(format!("missing {}", symbol.trim())),
+        Some(symbol) => Some(joined!["missing ", symbol.trim()]),
         None => missing_name(&finding.title),
     }
 }
@@ -239,12 +233,12 @@ fn java_place(text: &str) -> Option<(Location, &str)> {
 
 /// `test.curlew.io.ReaderTest.readsHeader` and the older `readsHeader(test.curlew.io.ReaderTest)`: class and method.
 fn short(name: &str) -> String {
-    if let Some((method, class)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
-        return format!("{}.{method}", class.rsplit('.').next().unwrap_or(class));
+    if let Some((method, class)) = name.strip_suffix(')').and_then(|name| name.halves(b'(')) {
+        return joined![class.rsplit('.').next().unwrap_or(class), ".", method];
     }
     let mut parts = name.rsplitn(3, '.');
     match (parts.next(), parts.next()) {
-        (Some(method), Some(class)) => format!("{class}.{method}"),
+        (Some(method), Some(class)) => joined![class, ".", method],
         _ => name.to_owned(),
     }
 }
@@ -291,14 +285,14 @@ fn module(rest: &str, line: &Line<'_>, report: &mut Report) {
 /// `ReaderTest.readsHeader:22 expected: …` in the list.
 fn list(rest: &str, line: &Line<'_>, report: &mut Report) {
     let name = rest.split([':', ' ']).next().unwrap_or(rest);
-    let name = name.split("->").next().unwrap_or(name);
+    let name = name.before("->");
     if let Some(test) = setup_of(rest, name, report) {
-        report.repeat(&format!("maven {test}"), line.number);
-    } else if !report.repeat(&format!("maven {name}"), line.number) {
+        report.repeat(&joined!["maven ", test], line.number);
+    } else if !report.repeat(&joined!["maven ", name], line.number) {
         report.fail(
             Finding::new(Kind::Test, rest, line)
                 .of(name)
-                .known_as(format!("maven {name}")),
+                .known_as(joined!["maven ", name]),
         );
     }
 }
@@ -306,7 +300,7 @@ fn list(rest: &str, line: &Line<'_>, report: &mut Report) {
 /// A setup that failed is listed by its own name, `DbTest.open:10 …`: the test of its class that failed there.
 fn setup_of(rest: &str, name: &str, report: &Report) -> Option<String> {
     let (row, _) = leading_number(rest.strip_prefix(name)?.strip_prefix(':')?)?;
-    let (class, _) = name.split_once('.')?;
+    let (class, _) = name.halves(b'.')?;
     let mut tests = report
         .failures
         .iter()
@@ -339,7 +333,7 @@ fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
     if known {
         report.cascade(line);
     } else {
-        let said = rest.split(" -> [Help ").next().unwrap_or(rest);
+        let said = rest.before(" -> [Help ");
         report.fail(Finding::new(Kind::Tool, said, line));
     }
 }
@@ -369,7 +363,7 @@ fn warning(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         java_place(rest).map_or((None, rest), |(location, message)| (Some(location), message));
     let kind = message
         .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
+        .and_then(|rest| rest.halves(b']'))
         .map_or("maven", |(kind, _)| kind);
     if let Some(rest) = rest.strip_prefix("Tests run:") {
         return tests_run(rest, false, line, report);

@@ -4,6 +4,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -56,9 +57,9 @@ impl Reader for Minitest {
             return Step::Take;
         }
         let body = line.body();
-        let numbered =
-            leading_number(body).is_some_and(|(_, rest)| rest == ") Failure:" || rest == ") Error:");
-        if leading_number(body).is_some_and(|(_, rest)| rest == ") Skipped:") {
+        let number = leading_number(body).map_or("", |(_, rest)| rest);
+        let numbered = number == ") Failure:" || number == ") Error:";
+        if number == ") Skipped:" {
             self.close(report);
             self.skipped = true;
             return Step::Hold;
@@ -106,7 +107,7 @@ impl Minitest {
         // Tests that share a broken setup fail at its place with its words.
         let name = open.name.as_deref().unwrap_or("");
         let told = finding.title.strip_prefix(name).unwrap_or(&finding.title);
-        finding.cause = finding.location.as_ref().map(|place| format!("{place} {told}"));
+        finding.cause = finding.location.as_ref().map(|place| joined![place, " ", told]);
         report.fail(finding);
     }
 }
@@ -136,7 +137,7 @@ impl Open {
             self.stated = true;
             self.finding.lines = line.span();
             self.finding
-                .retitle(&format!("{}: {body}", self.name.as_deref().unwrap_or("test")));
+                .retitle(joined![self.name.as_deref().unwrap_or("test"), ": ", body]);
         }
         if self.finding.location.is_none() && line.indent() > 0 {
             self.finding.location = place_at_start(body)
@@ -154,7 +155,7 @@ fn bracketed(text: &str) -> Option<Location> {
 /// `5 runs, 6 assertions, 1 failures, 0 errors, 1 skips`.
 fn sum(line: &Line<'_>, report: &mut Report) -> bool {
     let text = line.text;
-    if !line.body().starts_with(|first: char| first.is_ascii_digit()) {
+    if !line.body().starts_with(|first: char| first.is_ascii_digit()) || !text.has("assertions") {
         return false;
     }
     let runs = number_before(text, "runs").or_else(|| number_before(text, "tests"));

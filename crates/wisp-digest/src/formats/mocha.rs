@@ -4,6 +4,7 @@
 
 use super::jest::own_frame;
 use crate::digest::Kind;
+use crate::joined::{Quoted, joined};
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -61,7 +62,7 @@ impl Reader for Mocha {
             }
             if let Some(name) = rest.strip_prefix(") ").filter(|_| self.blocks) {
                 self.close(report);
-                let finding = Finding::new(Kind::Test, name, line).known_as(format!("mocha {}", line.number));
+                let finding = Finding::new(Kind::Test, name, line).known_as(joined!["mocha ", line.number]);
                 self.open = Some(Open {
                     finding,
                     name: parts(name),
@@ -128,10 +129,10 @@ impl Mocha {
         if let Some(open) = self.open.take() {
             let mut finding = open.finding;
             // Tests that share a broken hook fail at its place with its words.
-            finding.cause = finding.location.as_ref().map(|place| {
-                let told = finding.explain.iter().map(|quote| quote.text.as_str());
-                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-            });
+            finding.cause = finding
+                .location
+                .as_ref()
+                .map(|place| joined![place, " ", Quoted(&finding.explain)]);
             report.fail(finding);
         }
     }
@@ -186,7 +187,7 @@ impl Open {
                 .map(String::as_str)
                 .collect::<Vec<_>>()
                 .join(" › ");
-            self.finding.retitle(&format!("{name}: {body}"));
+            self.finding.retitle(joined![name, ": ", body]);
             self.finding.subject = Some(name);
             self.finding.lines = line.span();
         }

@@ -5,6 +5,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::{Quoted, joined};
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -141,7 +142,7 @@ impl Nextest {
         } else {
             Kind::Test
         };
-        let finding = Finding::new(kind, &format!("{name}: {mark}"), line)
+        let finding = Finding::new(kind, joined![name, ": ", mark], line)
             .of(name)
             .known_as(key(name));
         self.open = Some(Open {
@@ -164,17 +165,17 @@ impl Nextest {
 }
 
 fn key(name: &str) -> String {
-    format!("nextest {name}")
+    joined!["nextest ", name]
 }
 
 impl Open {
     fn close(self) -> Finding {
         let mut finding = self.finding;
         // Tests whose panics have one place and one message fail for one reason: the helper they share.
-        finding.cause = finding.location.as_ref().map(|place| {
-            let told = finding.explain.iter().map(|quote| quote.text.as_str());
-            format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-        });
+        finding.cause = finding
+            .location
+            .as_ref()
+            .map(|place| joined![place, " ", Quoted(&finding.explain)]);
         finding
     }
 
@@ -196,14 +197,14 @@ impl Open {
                 self.message(body, line);
             }
         } else if body.starts_with("Error: ") && !self.panicked {
-            self.finding.retitle(&format!("{}: {body}", self.name));
+            self.finding.retitle(joined![self.name, ": ", body]);
             self.finding.lines = line.span();
         }
     }
 
     fn message(&mut self, body: &str, line: &Line<'_>) {
         if self.finding.explain.is_empty() {
-            self.finding.retitle(&format!("{} panicked: {body}", self.name));
+            self.finding.retitle(joined![self.name, " panicked: ", body]);
         }
         self.finding.add(line);
     }

@@ -7,6 +7,7 @@
 use super::jest::own_frame;
 use crate::digest::{Kind, Location, Quote};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -52,7 +53,7 @@ impl Reader for Node {
             if body.starts_with("[cause]: ") {
                 open.add(line);
                 let cause = body.trim_start_matches("[cause]: ");
-                open.retitle(&format!("{}; cause: {cause}", open.title));
+                open.retitle(joined![open.title, "; cause: ", cause]);
                 return Step::Hold;
             }
             if line.is_blank()
@@ -115,8 +116,8 @@ impl Node {
             number: quote.line,
             text: &quote.text,
         };
-        let mut finding = Finding::new(Kind::Exception, stated(&quote.text), &said)
-            .known_as(format!("node {}", quote.line));
+        let mut finding =
+            Finding::new(Kind::Exception, stated(&quote.text), &said).known_as(joined!["node ", quote.line]);
         finding.location = own_frame(frame).or_else(|| {
             self.source
                 .take()

@@ -7,6 +7,7 @@
 use super::jest::own_frame;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -71,13 +72,16 @@ impl Reader for NodeTest {
 
 /// `✖ inner fails (17.785342ms)`: the name.
 fn timed<'a>(body: &'a str, mark: &str) -> Option<&'a str> {
-    let (name, time) = body.strip_prefix(mark)?.rsplit_once(" (")?;
+    let (name, time) = body.strip_prefix(mark)?.last_part_at(" (")?;
     time.ends_with("ms)").then_some(name)
 }
 
 /// `✔ inner passes (0.312977ms)`; Mocha's times have no fraction.
 fn passed(body: &str) -> bool {
-    timed(body, "✔ ").is_some() && body.rsplit_once(" (").is_some_and(|(_, time)| time.contains('.'))
+    timed(body, "✔ ").is_some()
+        && body
+            .last_part_at(" (")
+            .is_some_and(|(_, time)| time.contains('.'))
 }
 
 impl NodeTest {
@@ -87,9 +91,9 @@ impl NodeTest {
             .filter(|_| self.listing && line.indent() == 0);
         if let Some(name) = timed(body, "✖ ").or(listed) {
             self.close(report);
-            let mut finding = Finding::new(Kind::Test, &format!("{name} failed"), line).of(name);
+            let mut finding = Finding::new(Kind::Test, joined![name, " failed"], line).of(name);
             finding.location = self.place.take();
-            finding.copy = Some(format!("node test {} {name}", line.number));
+            finding.copy = Some(joined!["node test ", line.number, " ", name]);
             self.open = Some(Open {
                 finding,
                 name: name.to_owned(),
@@ -145,7 +149,7 @@ impl Open {
         if !self.stated {
             self.stated = true;
             self.finding.lines = line.span();
-            self.finding.retitle(&format!("{}: {body}", self.name));
+            self.finding.retitle(joined![self.name, ": ", body]);
         }
         self.finding.quote(line);
     }
@@ -153,7 +157,7 @@ impl Open {
 
 /// `ℹ fail 3`.
 fn counted(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((name, number)) = rest.split_once(' ') else {
+    let Some((name, number)) = rest.halves(b' ') else {
         return Step::Take;
     };
     let known = ["tests", "pass", "fail", "cancelled", "skipped", "todo"].contains(&name);

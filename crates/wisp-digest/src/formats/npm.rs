@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Quote, Span};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, cut, states};
 use crate::reader::{Format, Reader, Step};
@@ -85,7 +86,7 @@ impl Npm {
         if let Some(code) = line.text.strip_prefix("Error: ERR_PNPM_") {
             self.close(report);
             report.failed(line);
-            self.pnpm = Some(Finding::new(Kind::Dependency, &format!("ERR_PNPM_{code}"), line));
+            self.pnpm = Some(Finding::new(Kind::Dependency, joined!["ERR_PNPM_", code], line));
             return Some(Step::Hold);
         }
         let open = self.pnpm.as_mut()?;
@@ -95,7 +96,7 @@ impl Npm {
         }
         let body = line.body();
         if let Some(told) = body.strip_prefix("├─▶ ").filter(|_| !open.title.has(": ")) {
-            open.retitle(&format!("{}: {told}", open.title));
+            open.retitle(joined![open.title, ": ", told]);
         }
         if body.starts_with(['×', '├', '│', '╰']) {
             open.add(line);
@@ -120,13 +121,13 @@ impl Npm {
                 .any(|quote| quote.text.starts_with("Lifecycle script") || quote.text == "command failed");
         report.failed(&Line {
             number: first.line,
-            text: &format!("npm error {}", first.text),
+            text: &joined!["npm error ", first.text],
         });
         if script {
             for quote in &block {
                 report.cascade(&Line {
                     number: quote.line,
-                    text: &format!("npm error {}", quote.text),
+                    text: &joined!["npm error ", quote.text],
                 });
             }
             return;
@@ -158,7 +159,7 @@ fn failure(block: &[Quote], code: &str) -> Finding {
     let title = if stated.text.contains(code) {
         stated.text.clone()
     } else {
-        format!("{code}: {}", stated.text)
+        joined![code, ": ", stated.text]
     };
     let mut finding = Finding::new(
         Kind::Dependency,
@@ -174,11 +175,11 @@ fn failure(block: &[Quote], code: &str) -> Finding {
             last: last.line,
         };
         let sides = roots.iter().map(|quote| quote.text.trim());
-        finding.retitle(&format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")));
+        finding.retitle(format!("{title}: {}", sides.collect::<Vec<_>>().join("; ")));
     }
     let help = |quote: &&Quote| !quote.text.is_empty() && !quote.text.has("complete log of this run");
     finding.explain = block.iter().filter(help).take(limits::EXPLAIN).cloned().collect();
-    finding.known_as(format!("npm {title}"))
+    finding.known_as(joined!["npm ", title])
 }
 
 /// What was found and who wants another.

@@ -5,7 +5,8 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
-use crate::line::{Line, has_extension, leading_number, place_at_start};
+use crate::joined::{Quoted, joined};
+use crate::line::{Line, has_extension, leading_number, place, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -158,13 +159,13 @@ impl Php {
         if parse.is_none() && !said.starts_with("Uncaught ") && text.len() == line.text.len() {
             return None;
         }
-        let (message, place) = said.rsplit_once(" in ").unwrap_or((said, ""));
+        let (message, place) = said.last_part_at(" in ").unwrap_or((said, ""));
         let kind = if parse.is_some() {
             Kind::Compile
         } else {
             Kind::Crash
         };
-        let mut finding = Finding::new(kind, message, line).known_as(format!("php {message}"));
+        let mut finding = Finding::new(kind, message, line).known_as(joined!["php ", message]);
         finding.location = on_line(place).or_else(|| place_at_start(place).map(|(location, _)| location));
         report.failed(line);
         if message.starts_with("Uncaught ") {
@@ -207,7 +208,7 @@ impl Php {
             self.close(report);
         }
         if let Some(test) = line.text.strip_prefix(" ✘ ") {
-            self.open = Some(Open::new(&format!("{}: {test}", self.class), line));
+            self.open = Some(Open::new(&joined![self.class, ": ", test], line));
             return Step::Hold;
         }
         if line.indent() == 0 && !line.is_blank() {
@@ -236,9 +237,9 @@ impl Php {
 
 impl Open {
     fn new(name: &str, line: &Line<'_>) -> Self {
-        let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+        let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
             .of(name)
-            .known_as(format!("phpunit {name} {}", line.number));
+            .known_as(joined!["phpunit ", name, " ", line.number]);
         Self {
             finding,
             name: name.to_owned(),
@@ -253,12 +254,10 @@ impl Open {
         if line.is_blank() || text == "--" {
             return;
         }
-        if let Some((place, "")) =
-            place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["php"]))
-        {
+        if let Some((place, "")) = place(text).filter(|(place, _)| has_extension(place.path, &["php"])) {
             let own = !place.path.has("/vendor/");
             if own && self.finding.location.is_none() {
-                self.finding.location = Some(place);
+                self.finding.location = Some(place.location());
             }
         } else if text == "Caused by" {
             self.caused = true;
@@ -280,7 +279,7 @@ impl Open {
         }
         self.stated = true;
         self.finding.lines = line.span();
-        self.finding.retitle(&format!("{}: {}", self.name, line.text));
+        self.finding.retitle(joined![self.name, ": ", line.text]);
         self.finding.quote(line);
     }
 
@@ -288,12 +287,12 @@ impl Open {
         let mut finding = self.finding;
         // Tests that share a broken setup fail at its place with its words.
         let told = finding.title.strip_prefix(&self.name).unwrap_or("");
-        finding.cause = finding.location.as_ref().map(|place| {
-            let lines = finding.explain.iter().map(|quote| quote.text.as_str());
-            format!("{place} {told} {}", lines.collect::<Vec<_>>().join(" "))
-        });
+        finding.cause = finding
+            .location
+            .as_ref()
+            .map(|place| joined![place, " ", told, " ", Quoted(&finding.explain)]);
         if let Some((at, surfaced)) = self.surfaced {
-            finding.retitle(&format!("{} (surfaced as {surfaced}, L{at})", finding.title));
+            finding.retitle(joined![finding.title, " (surfaced as ", surfaced, ", L", at, ")"]);
         }
         finding
     }
@@ -301,7 +300,7 @@ impl Open {
 
 /// `/srv/y.php on line 2`.
 fn on_line(text: &str) -> Option<Location> {
-    let (path, row) = text.rsplit_once(" on line ")?;
+    let (path, row) = text.last_part_at(" on line ")?;
     Some(Location {
         path: path.to_owned(),
         line: Some(row.parse().ok()?),

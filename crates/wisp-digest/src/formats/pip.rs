@@ -6,6 +6,7 @@
 use crate::diag::{Level, colon};
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::Line;
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -115,7 +116,7 @@ impl Pip {
             return Step::Take;
         }
         let title = body.trim_start_matches(['×', ' ']);
-        let finding = Finding::new(Kind::Dependency, title, line).known_as(format!("pip {title}"));
+        let finding = Finding::new(Kind::Dependency, title, line).known_as(joined!["pip ", title]);
         if body.starts_with("error: subprocess-exited-with-error") {
             report.failed(line);
             self.build = Some(Build::new(finding));

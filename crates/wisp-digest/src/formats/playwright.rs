@@ -5,6 +5,7 @@
 use super::jest::own_frame;
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::{Quoted, joined};
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -64,7 +65,7 @@ impl Reader for Playwright {
             self.close(report);
             let mut finding = Finding::new(Kind::Test, &name, line)
                 .of(&name)
-                .known_as(format!("playwright {name}"));
+                .known_as(joined!["playwright ", name]);
             finding.location = place;
             self.open = Some((finding, name, false));
             return Step::Hold;
@@ -152,10 +153,11 @@ impl Playwright {
             return;
         };
         // Tests that share a broken hook or helper fail at its place with its words.
-        finding.cause = finding.location.as_ref().filter(|_| stated).map(|place| {
-            let told = finding.explain.iter().map(|quote| quote.text.as_str());
-            format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-        });
+        finding.cause = finding
+            .location
+            .as_ref()
+            .filter(|_| stated)
+            .map(|place| joined![place, " ", Quoted(&finding.explain)]);
         if self.waiting.len() < limits::PENDING {
             self.waiting.push((name, finding));
         } else {
@@ -182,7 +184,7 @@ fn explain(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool
     if !*stated {
         *stated = true;
         finding.lines = line.span();
-        finding.retitle(&format!("{name}: {body}"));
+        finding.retitle(joined![name, ": ", body]);
     }
     finding.quote(line);
 }

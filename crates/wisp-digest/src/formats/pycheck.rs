@@ -3,9 +3,12 @@
 //! Written from real runs of mypy 2.4 (plain and pretty), ruff 0.17 (full, concise, `format --check`),
 //! flake8 7.5, pylint 4.1, pyright 1.1 and black.
 
+use std::borrow::Cow;
+
 use crate::diag::{Level, check_at_end, colon, missing_name};
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -83,22 +86,21 @@ impl Checkers {
         }
         let above = report
             .recent
-            .before(line.number)
-            .pop()
-            .filter(|quote| quote.line + 1 == line.number && is_code(&quote.text))?;
+            .at(line.number.checked_sub(1)?)
+            .filter(|quote| is_code(&quote.text))?;
         report.unknowns.forget(above.line);
         let said = Line {
             number: above.line,
             text: &above.text,
         };
-        let title = above.text.replacen(" [*] ", " ", 1);
-        self.open = Some(Finding::new(Kind::Lint, &title, &said).at(location));
+        self.open = Some(Finding::new(Kind::Lint, unmarked(&above.text), &said).at(location));
         Some(Step::Hold)
     }
 
     fn close(&mut self, report: &mut Report) {
         for finding in self.open.take().into_iter().chain(self.told.take()) {
-            let cause = missing_name(&finding.title).filter(|_| finding.kind == Kind::Compile);
+            let compiled = finding.kind == Kind::Compile;
+            let cause = compiled.then(|| missing_name(&finding.title)).flatten();
             report.fail(finding.because(cause));
         }
     }
@@ -123,7 +125,7 @@ impl Checkers {
             && !line.text.starts_with("Found ")
             && !line.text.has(".py:");
         if rest {
-            told.retitle(&format!("{} {}", told.title, line.text));
+            told.retitle(joined![told.title, " ", line.text]);
             told.lines.reach(line.number);
         }
         rest
@@ -191,9 +193,16 @@ fn stated(line: &Line<'_>, report: &mut Report) -> Option<Found> {
         report.advise(kind, Finding::new(Kind::Lint, message, line).at(location), line);
         return Some(Found::Told);
     }
-    let message = message.replacen(" [*] ", " ", 1);
-    report.fail(Finding::new(Kind::Lint, &message, line).at(location));
+    report.fail(Finding::new(Kind::Lint, unmarked(message), line).at(location));
     Some(Found::Told)
+}
+
+/// The message without ruff's mark that it can be mended.
+fn unmarked(message: &str) -> Cow<'_, str> {
+    match message.part_at(" [*] ") {
+        Some((code, rest)) => Cow::Owned(joined![code, " ", rest]),
+        None => Cow::Borrowed(message),
+    }
 }
 
 /// `:8:14: ` of `mypy --show-error-end`, after the place where the error begins.

@@ -9,6 +9,7 @@ mod block;
 use self::block::Open;
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -177,7 +178,7 @@ impl Pytest {
     /// The failure told in a line that the summary gives the name of: of its file, with its message or the start of it.
     fn named(&mut self, node: &str, message: &str) -> Option<Finding> {
         let start = message.strip_suffix("...").unwrap_or(message);
-        let file = node.split("::").next().unwrap_or(node);
+        let file = node.before("::");
         let starts = |each: &Finding| each.title.starts_with(start);
         let own = |each: &Finding| {
             let path = each.location.as_ref().map_or("", |place| place.path.as_str());
@@ -229,17 +230,17 @@ impl Pytest {
             report.repeat(&each.2, line.number);
         } else {
             let title = match message {
-                "" => format!("{node} failed"),
-                message => format!("{name}: {message}"),
+                "" => joined![node, " failed"],
+                message => joined![name, ": ", message],
             };
             let key = format!("pytest node {error} {node}");
             match self.named(node, message) {
                 Some(mut finding) => {
-                    finding.retitle(&format!("{name}: {}", finding.title));
+                    finding.retitle(joined![name, ": ", finding.title]);
                     report.fail(finding.of(node).known_as(key.as_str()));
                     report.repeat(&key, line.number);
                 }
-                None => report.fail(Finding::new(Kind::Test, &title, line).of(node).known_as(key)),
+                None => report.fail(Finding::new(Kind::Test, title, line).of(node).known_as(key)),
             }
         }
     }

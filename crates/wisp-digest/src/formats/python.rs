@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, cut, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -264,7 +265,7 @@ impl Chain {
             .iter()
             .map(|(_, text, _)| text.as_str())
             .collect();
-        let title = format!("{}: {}", self.exceptions[0].1, members.join("; "));
+        let title = joined![self.exceptions[0].1, ": ", members.join("; ")];
         let mut finding = Finding::new(
             Kind::Exception,
             &title,
@@ -274,7 +275,7 @@ impl Chain {
             },
         );
         finding.location = place.clone().or_else(|| self.exceptions[0].2.clone());
-        finding.known_as(format!("traceback {number}"))
+        finding.known_as(joined!["traceback ", number])
     }
 }
 
@@ -318,17 +319,22 @@ impl Python {
         for (at, text, place) in earlier {
             let place = place
                 .as_ref()
-                .map_or(String::new(), |place| format!(" ({place})"));
+                .map_or(String::new(), |place| joined![" (", place, ")"]);
             finding.explain.push(crate::digest::Quote {
                 line: *at,
-                text: format!("after {text}{place}"),
+                text: joined!["after ", text, place],
             });
         }
         if let Some((at, first, _)) = earlier.first() {
-            finding.retitle(&format!("{text}; first: {first} (L{at})"));
+            finding.retitle(joined![text, "; first: ", first, " (L", at, ")"]);
         }
         let place = finding.location.as_ref().map(ToString::to_string);
-        let key = format!("traceback {text} {}", place.unwrap_or_else(|| number.to_string()));
+        let key = joined![
+            "traceback ",
+            text,
+            " ",
+            place.unwrap_or_else(|| number.to_string())
+        ];
         report.fail(finding.known_as(key));
     }
 }

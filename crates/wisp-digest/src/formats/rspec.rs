@@ -6,8 +6,9 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
-use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
+use crate::line::{Line, has_extension, leading_number, number_before, place, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -66,10 +67,12 @@ impl Reader for Rspec {
             return step;
         }
         // The documentation's form marks each example where it stands.
-        let marked = [" (FAILED - ", " (PENDING: "]
-            .iter()
-            .any(|mark| line.text.has(mark));
-        if marked && self.part == Part::Outside && line.text.ends_with(')') {
+        let marked = || {
+            [" (FAILED - ", " (PENDING: "]
+                .iter()
+                .any(|mark| line.text.has(mark))
+        };
+        if self.part == Part::Outside && line.text.ends_with(')') && marked() {
             return Step::Take;
         }
         match self.part {
@@ -88,8 +91,8 @@ impl Reader for Rspec {
 
 /// hspec's `  test/DepthSpec.hs:12:21:`.
 fn spec_place(line: &Line<'_>) -> Option<Location> {
-    let (location, rest) = place_at_start(line.body())?;
-    (rest == ":" && line.indent() == 2 && has_extension(&location.path, &["hs"])).then_some(location)
+    let (place, rest) = place(line.body())?;
+    (rest == ":" && line.indent() == 2 && has_extension(place.path, &["hs"])).then(|| place.location())
 }
 
 impl Rspec {
@@ -107,9 +110,7 @@ impl Rspec {
             self.close(report);
             self.open = Some(Open::loading(line));
             Part::Loading
-        } else if (text.starts_with("Finished in ") && text.has("(files took"))
-            || (text.has(" example") && sum(line, report))
-        {
+        } else if (text.starts_with("Finished in ") && text.has("(files took")) || sum(line, report) {
             Part::Outside
         } else {
             return None;
@@ -171,9 +172,10 @@ impl Rspec {
 
 impl Open {
     fn new(name: &str, line: &Line<'_>) -> Self {
-        let finding = Finding::new(Kind::Test, name, line)
-            .of(name)
-            .known_as(format!("rspec {} {name}", line.number));
+        let finding =
+            Finding::new(Kind::Test, name, line)
+                .of(name)
+                .known_as(joined!["rspec ", line.number, " ", name]);
         Self {
             finding,
             name: name.to_owned(),
@@ -186,9 +188,7 @@ impl Open {
         let name = line
             .text
             .trim_start_matches("An error occurred ")
-            .split(" - ")
-            .next()
-            .unwrap_or("")
+            .before(" - ")
             .trim_end_matches('.')
             .to_owned();
         let finding = Finding::new(Kind::Configure, &name, line);
@@ -232,7 +232,7 @@ impl Open {
         let said = match header.and_then(|at| Some((self.message.get(at)?, self.message.get(at + 1)?))) {
             Some((error, sentence)) => {
                 self.finding.lines = crate::digest::Span::line(sentence.0);
-                Some(format!("{} {}", error.1, sentence.1))
+                Some(joined![error.1, " ", sentence.1])
             }
             None => sides.first().zip(sides.last()).map(|(first, last)| {
                 self.finding.lines = crate::digest::Span {
@@ -252,8 +252,8 @@ impl Open {
         if let Some(said) = said {
             // Examples that share a broken hook fail at its place with its words.
             let place = self.finding.location.as_ref();
-            self.finding.cause = place.map(|place| format!("{place} {said}"));
-            self.finding.retitle(&format!("{}: {said}", self.name));
+            self.finding.cause = place.map(|place| joined![place, " ", said]);
+            self.finding.retitle(joined![self.name, ": ", said]);
         }
         self.finding
     }
@@ -261,7 +261,7 @@ impl Open {
 
 /// `6 examples, 2 failures, 2 pending`, and `1 error occurred outside of examples`.
 fn sum(line: &Line<'_>, report: &mut Report) -> bool {
-    if !line.text.starts_with(|first: char| first.is_ascii_digit()) {
+    if !line.text.starts_with(|first: char| first.is_ascii_digit()) || !line.text.has(" example") {
         return false;
     }
     let number =

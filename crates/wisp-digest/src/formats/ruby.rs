@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -39,7 +40,7 @@ impl Reader for Ruby {
             }
             // The cause comes after what it caused.
             if let Some((_, message, class)) = stated(line.text) {
-                open.retitle(&format!("{}; cause: {class}: {message}", open.title));
+                open.retitle(joined![open.title, "; cause: ", class, ": ", message]);
                 open.quote(line);
                 return Step::Hold;
             }
@@ -50,16 +51,16 @@ impl Reader for Ruby {
             self.close(report);
         }
         if let Some((place, message, class)) = stated(line.text) {
-            let title = format!("{class}: {message}");
-            self.open = Some(Finding::new(Kind::Exception, &title, line).at(place));
+            let title = joined![class, ": ", message];
+            self.open = Some(Finding::new(Kind::Exception, title, line).at(place));
             return Step::Lean;
         }
         if let Some((place, rest)) = place_at_start(line.text)
             && let Some(message) = rest.strip_prefix(": syntax error, ")
             && !has_extension(&place.path, &["php"])
         {
-            let title = format!("SyntaxError: {message}");
-            self.open = Some(Finding::new(Kind::Compile, &title, line).at(place));
+            let title = joined!["SyntaxError: ", message];
+            self.open = Some(Finding::new(Kind::Compile, title, line).at(place));
             return Step::Lean;
         }
         Step::Pass
@@ -83,7 +84,7 @@ impl Ruby {
 fn stated(text: &str) -> Option<(Location, &str, &str)> {
     let (_, rest) = text.part_at(":in `").or_else(|| text.part_at(":in '"))?;
     let (_, rest) = rest.part_at("': ")?;
-    let (message, class) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+    let (message, class) = rest.strip_suffix(')')?.last_part_at(" (")?;
     let named = class.starts_with(|first: char| first.is_ascii_uppercase())
         && class
             .bytes()

@@ -6,6 +6,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, cut, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -161,7 +162,7 @@ impl Sanitizer {
 /// Two faults told of one line, by whatever path, have one cause.
 fn place_key(location: &Location) -> String {
     let name = location.path.rsplit(['/', '\\']).next().unwrap_or(&location.path);
-    format!("{name}:{}", location.line.unwrap_or(0))
+    joined![name, ":", location.line.unwrap_or(0)]
 }
 
 /// The sums of a report whose beginning is not in the input, and those that find nothing.
@@ -184,7 +185,7 @@ fn stray(line: &Line<'_>, report: &mut Report) -> Step {
 
 impl Open {
     fn new(fault: &str, line: &Line<'_>) -> Self {
-        let title = fault.split(" at pc ").next().unwrap_or(fault);
+        let title = fault.before(" at pc ");
         let valgrind = !fault.has("Sanitizer") && line.text.starts_with("==") && !line.text.has("ERROR");
         Self {
             finding: Finding::new(Kind::Crash, title, line),
@@ -263,7 +264,7 @@ fn own_frame(body: &str) -> Option<(Location, &str)> {
     }
     if body.starts_with('#') {
         let rest = body.part_at(" in ").map_or_else(
-            || body.split_once(' ').map_or("", |(_, rest)| rest),
+            || body.halves(b' ').map_or("", |(_, rest)| rest),
             |(_, rest)| rest,
         );
         let (function, place) = rest
@@ -275,7 +276,7 @@ fn own_frame(body: &str) -> Option<(Location, &str)> {
     }
     let rest = body.strip_prefix("at ").or_else(|| body.strip_prefix("by "))?;
     let (_, rest) = rest.part_at(": ")?;
-    let (function, inside) = rest.rsplit_once(" (")?;
+    let (function, inside) = rest.last_part_at(" (")?;
     let (location, _) = place_at_start(inside.trim_end_matches(')'))?;
     Some((location, function))
 }

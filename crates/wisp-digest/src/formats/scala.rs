@@ -9,6 +9,7 @@ use self::specs2::Specs;
 use crate::diag::missing_name;
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number, number_after, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -119,7 +120,7 @@ impl Reader for Scala {
         self.close(report);
         self.specs.close(report);
         for finding in self.thrown.drain(..) {
-            let text = format!("[error] {}", finding.title);
+            let text = joined!["[error] ", finding.title];
             let number = finding.lines.first;
             report.unclaimed(&Line { number, text: &text });
         }
@@ -131,7 +132,7 @@ impl Scala {
     fn heading(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> bool {
         let Some((name, place)) = text
             .strip_prefix("-- ")
-            .and_then(|rest| rest.trim_end_matches('-').trim_end().rsplit_once(": "))
+            .and_then(|rest| rest.trim_end_matches('-').trim_end().last_part_at(": "))
         else {
             return false;
         };
@@ -213,7 +214,7 @@ impl Scala {
         } else {
             Kind::Exception
         };
-        let finding = Finding::new(kind, said, line).known_as(format!("sbt {said}"));
+        let finding = Finding::new(kind, said, line).known_as(joined!["sbt ", said]);
         if of_task.is_some() {
             report.failed(line);
             let known = self.thrown.iter().position(|other| other.title == finding.title);
@@ -372,7 +373,7 @@ fn tell(finding: &mut Finding, form: Form, said: &str) {
         }
         Form::Test if said.starts_with("at ") => {
             let place = said
-                .split_once('(')
+                .halves(b'(')
                 .map_or("", |(_, place)| place.trim_end_matches(')'));
             finding.location = finding
                 .location
@@ -381,25 +382,25 @@ fn tell(finding: &mut Finding, form: Form, said: &str) {
         }
         Form::Munit if finding.title.ends_with("Exception") && is_told(said) => {
             let name = finding.subject.clone().unwrap_or_default();
-            finding.retitle(&format!("{name}: {said}"));
+            finding.retitle(joined![name, ": ", said]);
         }
         Form::Test => {
-            if let Some((message, place)) = said.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
+            if let Some((message, place)) = said.strip_suffix(')').and_then(|rest| rest.last_part_at(" (")) {
                 finding.location = place_at_start(place).map(|(place, _)| place);
-                finding.retitle(&format!("{}: {message}", finding.title));
+                finding.retitle(joined![finding.title, ": ", message]);
             } else {
-                finding.retitle(&format!("{}: {said}", finding.title));
+                finding.retitle(joined![finding.title, ": ", said]);
             }
         }
         Form::Plain if said.starts_with("found ") || said.starts_with("required:") => {
-            finding.retitle(&format!("{} {said}", finding.title));
+            finding.retitle(joined![finding.title, " ", said]);
         }
         Form::Box if finding.title.ends_with("Error") && !said.is_empty() => {
-            finding.retitle(&format!("{}: {said}", finding.title));
+            finding.retitle(joined![finding.title, ": ", said]);
             finding.cause = missing(said);
         }
         Form::Box if said.starts_with("Required: ") => {
-            finding.retitle(&format!("{} {said}", finding.title));
+            finding.retitle(joined![finding.title, " ", said]);
         }
         Form::Plain | Form::Box | Form::Munit | Form::Thrown | Form::Printed => {}
     }
@@ -413,13 +414,13 @@ fn is_told(said: &str) -> bool {
 /// munit's `==> X Suite.name  0.003s munit.ComparisonFailException: /srv/Suite.scala:20`.
 fn munit(text: &str, line: &Line<'_>) -> Option<Finding> {
     let (timed, thrown) = text.strip_prefix("==> X ")?.part_at("s munit.")?;
-    let name = timed.rsplit_once("  ").map_or(timed, |(name, _)| name);
+    let name = timed.last_part_at("  ").map_or(timed, |(name, _)| name);
     let (kind, place) = thrown.part_at(": ").unwrap_or((thrown, ""));
     let (location, message) = place_at_start(place)?;
     let message = Some(message.trim())
         .filter(|message| !message.is_empty())
         .unwrap_or(kind);
-    let finding = Finding::new(Kind::Test, &format!("{name}: {message}"), line).of(name);
+    let finding = Finding::new(Kind::Test, joined![name, ": ", message], line).of(name);
     Some(finding.at(location))
 }
 
@@ -438,7 +439,7 @@ fn missing(said: &str) -> Option<String> {
     let name = said
         .strip_prefix("Not found: ")
         .or_else(|| said.strip_prefix("not found: value "));
-    name.map_or_else(|| missing_name(said), |name| Some(format!("missing {name}")))
+    name.map_or_else(|| missing_name(said), |name| Some(joined!["missing ", name]))
 }
 
 /// The line without sbt's mark.

@@ -8,6 +8,7 @@ mod git;
 use self::git::Git;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -72,7 +73,7 @@ impl Reader for Shell {
         if let Some(mut finding) = self.terminated.take() {
             let what = line.body().strip_prefix("what():");
             if let Some(what) = what {
-                finding.title = format!("{}: {}", finding.title, what.trim());
+                finding.title = joined![finding.title, ": ", what.trim()];
                 finding.add(line);
             }
             report.fail(finding);
@@ -114,7 +115,7 @@ impl Reader for Shell {
         let mut finding = Finding::new(kind, line.text, line);
         // A message printed again is the same failure; a second death is another one.
         let death = if kind == Kind::Crash { line.number } else { 0 };
-        finding.copy = Some(format!("shell {death} {}", line.text));
+        finding.copy = Some(joined!["shell ", death, " ", line.text]);
         finding.location = location;
         report.fail(finding);
         Step::Take
@@ -135,8 +136,8 @@ impl Shell {
         if let Some(packages) = &mut self.packages {
             if line.indent() > 0 {
                 if packages.explain.is_empty() {
-                    let title = format!("{} {}", packages.title, line.body().trim_end_matches(':'));
-                    packages.retitle(&title);
+                    let title = joined![packages.title, " ", line.body().trim_end_matches(':')];
+                    packages.retitle(title);
                 }
                 packages.add(line);
                 return true;
@@ -153,7 +154,7 @@ impl Shell {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(packages) = self.packages.take() {
-            let copy = format!("shell {}", packages.title);
+            let copy = joined!["shell ", packages.title];
             report.fail(packages.known_as(copy));
         }
     }
@@ -189,7 +190,6 @@ fn told(text: &str) -> Option<(Kind, Option<Location>)> {
 
 /// `./scripts/docs.sh: line 7: plantuml: command not found`, `sh: 1: foo: not found`, `zsh: command not found: x`.
 fn not_run(text: &str) -> Option<Place> {
-    let shell = shell_place(text);
     let zsh = text.starts_with("zsh: ") || text.starts_with("zsh:");
     if zsh
         && (text.has("command not found: ")
@@ -198,6 +198,7 @@ fn not_run(text: &str) -> Option<Place> {
     {
         return Some(Place(None));
     }
+    let shell = shell_place(text)?;
     let ends = [
         "command not found",
         ": not found",
@@ -207,10 +208,11 @@ fn not_run(text: &str) -> Option<Place> {
         ": Cannot allocate memory",
         ": cannot execute: required file not found",
     ];
-    let syntax = text.has(": syntax error near unexpected token")
-        || text.has(": unexpected EOF while looking for matching");
-    let ended = ends.iter().any(|end| text.ends_with(end));
-    shell.filter(|_| ended || syntax)
+    let syntax = || {
+        text.has(": syntax error near unexpected token")
+            || text.has(": unexpected EOF while looking for matching")
+    };
+    (ends.iter().any(|end| text.ends_with(end)) || syntax()).then_some(shell)
 }
 
 /// `NAME: line 7: ` of bash, `NAME: 7: ` of dash, and a shell's own name.

@@ -7,6 +7,7 @@
 use crate::diag::{self, Diagnostic, Level, missing_name};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -130,7 +131,7 @@ impl Swift {
             crash.room = crash.room.saturating_sub(1);
             let place = line
                 .text
-                .rsplit_once(" at ")
+                .last_part_at(" at ")
                 .and_then(|(_, place)| place_at_start(place));
             let own = place.filter(|(place, rest)| rest.is_empty() && has_extension(&place.path, &["swift"]));
             let failure = report.known(&crash.key);
@@ -152,7 +153,7 @@ impl Swift {
         else {
             return false;
         };
-        let key = format!("swift crash {}", line.number);
+        let key = joined!["swift crash ", line.number];
         report.failed(line);
         report.fail(finding.known_as(key.as_str()));
         self.crash = Some(Crash { key, room: REPORT });
@@ -228,7 +229,7 @@ fn fatal(line: &Line<'_>) -> Option<Finding> {
         return has_extension(&place.path, &["swift"])
             .then(|| Finding::new(Kind::Crash, message, line).at(place));
     }
-    let (message, place) = line.text.rsplit_once(": file ")?;
+    let (message, place) = line.text.last_part_at(": file ")?;
     let (path, row) = place.part_at(", line ")?;
     let place = Location {
         path: path.to_owned(),
@@ -281,13 +282,13 @@ fn project(line: &Line<'_>) -> Option<Finding> {
     } else {
         Kind::Configure
     };
-    let mut finding = Finding::new(kind, message, line).known_as(format!("xcode {text}"));
+    let mut finding = Finding::new(kind, message, line).known_as(joined!["xcode ", text]);
     finding.location = place.map(|path| Location {
         path: path.to_owned(),
         line: None,
         column: None,
     });
-    match target.split_once('\'') {
+    match target.halves(b'\'') {
         Some((target, _)) => Some(finding.of(target)),
         None => Some(finding),
     }

@@ -7,6 +7,7 @@ use super::jest::own_frame;
 use super::test_more;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
@@ -257,9 +258,9 @@ fn is_point(body: &str) -> bool {
 impl Open {
     fn new(name: &str, line: &Line<'_>) -> Self {
         let title = if name.is_empty() { "a test" } else { name };
-        let finding = Finding::new(Kind::Test, &format!("{title} failed"), line)
+        let finding = Finding::new(Kind::Test, joined![title, " failed"], line)
             .of(name)
-            .known_as(format!("tap {}", line.number));
+            .known_as(joined!["tap ", line.number]);
         Self {
             finding,
             indent: line.indent(),
@@ -311,7 +312,7 @@ impl Open {
         }
         if let Some((path, row)) = body
             .part_at("in test file ")
-            .and_then(|(_, rest)| rest.trim_end_matches(')').rsplit_once(", line "))
+            .and_then(|(_, rest)| rest.trim_end_matches(')').last_part_at(", line "))
         {
             self.finding.location = Some(Location {
                 path: path.to_owned(),
@@ -335,7 +336,7 @@ impl Open {
         if self.message == Message::Missing {
             self.message = Message::Said;
             let name = self.finding.subject.clone().unwrap_or_default();
-            self.finding.retitle(&format!("{name}: {body}"));
+            self.finding.retitle(joined![name, ": ", body]);
         }
         self.finding.quote(line);
         true
@@ -357,11 +358,11 @@ impl Open {
         let title = match taken {
             0 => {
                 let name = self.finding.title.trim_end_matches(" failed");
-                format!("{name}: {side}")
+                joined![name, ": ", side]
             }
-            _ => format!("{} {side}", self.finding.title),
+            _ => joined![self.finding.title, " ", side],
         };
-        self.finding.retitle(&title);
+        self.finding.retitle(title);
     }
 
     /// The message: after its key, or on the line after `error: |-`.
@@ -369,7 +370,7 @@ impl Open {
         if self.message == Message::Announced && !body.is_empty() {
             self.message = Message::Said;
             if body.has(" !== ") || body.has(" === ") {
-                self.finding.retitle(&format!("{} {body}", self.finding.title));
+                self.finding.retitle(joined![self.finding.title, " ", body]);
             }
         }
         let said = ["error: ", "message: "]
@@ -390,7 +391,7 @@ impl Open {
                     Message::Said
                 };
                 let name = self.finding.subject.clone().unwrap_or_default();
-                self.finding.retitle(&format!("{name}: {said}"));
+                self.finding.retitle(joined![name, ": ", said]);
             }
             _ => {}
         }

@@ -24,9 +24,9 @@ pub(super) fn place(body: &str) -> Option<Location> {
 
 /// `t/ledger.t line 12.`, at the end of what perl dies of.
 fn place_at_end(text: &str) -> Option<Location> {
-    let (before, row) = text.trim_end_matches('.').rsplit_once(" line ")?;
+    let (before, row) = text.trim_end_matches('.').last_part_at(" line ")?;
     let row = row.split(',').next().unwrap_or(row);
-    let path = before.rsplit_once(" at ").map_or(before, |(_, path)| path);
+    let path = before.last_part_at(" at ").map_or(before, |(_, path)| path);
     let (line, _) = leading_number(row).filter(|(_, rest)| rest.is_empty())?;
     (!path.is_empty() && !path.contains(' ')).then(|| Location {
         path: path.to_owned(),

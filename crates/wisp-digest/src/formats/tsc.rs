@@ -6,6 +6,7 @@
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -102,10 +103,10 @@ fn header(text: &str) -> Option<Header<'_>> {
 
 impl Tsc {
     fn finding(&mut self, header: &Header<'_>, line: &Line<'_>) -> Finding {
-        let title = format!("{}: {}", header.code, header.message);
+        let title = joined![header.code, ": ", header.message];
         let mut finding = Finding::new(Kind::Compile, &title, line);
         if let Some(location) = &header.location {
-            finding.copy = Some(format!("tsc {location} {title}"));
+            finding.copy = Some(joined!["tsc ", location, " ", title]);
             finding.cause = self.cause(header, location);
             finding.location = Some(location.clone());
         }

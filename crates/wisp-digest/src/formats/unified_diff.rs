@@ -6,6 +6,7 @@
 use crate::diff::{DiffFile, DiffShape};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
@@ -56,7 +57,7 @@ impl Reader for Diff {
         let text = line.text;
         if let Some(rest) = text.strip_prefix("diff --git ") {
             self.close(report);
-            let path = rest.rsplit_once(" b/").map_or(rest, |(_, path)| path);
+            let path = rest.last_part_at(" b/").map_or(rest, |(_, path)| path);
             self.file = Some(file(path, line.number));
             return Step::Hold;
         }
@@ -182,11 +183,11 @@ impl Diff {
                 line: Some(row),
                 column: None,
             };
-            let title = format!("{}: {text}", self.patched);
+            let title = joined![self.patched, ": ", text];
             report.fail(Finding::new(Kind::Tool, &title, line).at(location));
         } else if text.starts_with("CONFLICT (") || text.starts_with("Reversed (or previously applied) patch")
         {
-            report.fail(Finding::new(Kind::Tool, text, line).known_as(format!("diff {text}")));
+            report.fail(Finding::new(Kind::Tool, text, line).known_as(joined!["diff ", text]));
         } else if is_sum(text) {
             report.failed(line);
             report.cascade(line);

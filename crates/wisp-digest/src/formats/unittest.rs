@@ -6,6 +6,7 @@
 use super::python::frame;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -39,9 +40,9 @@ impl Reader for Unittest {
         let text = line.text;
         if let Some(name) = header(text) {
             self.close(report);
-            let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+            let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
                 .of(name)
-                .known_as(format!("unittest {} {name}", line.number));
+                .known_as(joined!["unittest ", line.number, " ", name]);
             self.open = Some(Open {
                 finding,
                 name: name.to_owned(),
@@ -124,7 +125,7 @@ fn verdict(line: &Line<'_>, report: &mut Report) -> Option<Step> {
 /// `failures=1, skipped=2)`.
 fn counts(rest: &str, line: &Line<'_>, report: &mut Report) {
     for part in rest.trim_end_matches(')').split(", ") {
-        if let Some((name, number)) = part.split_once('=') {
+        if let Some((name, number)) = part.halves(b'=') {
             report.tally("unittest", &[(name, number.parse().unwrap_or(0))], line);
         }
     }
@@ -150,7 +151,7 @@ impl Unittest {
             // Tests that share a broken setup fail at its place with its words.
             finding.cause = finding.location.as_ref().map(|place| {
                 let told = finding.title.strip_prefix(&open.name).unwrap_or("");
-                format!("{place} {told}")
+                joined![place, " ", told]
             });
             report.fail(finding);
         }
@@ -184,7 +185,7 @@ impl Open {
                     .is_some_and(|name| name.ends_with("Error") || name.ends_with("Exception")))
         {
             self.stated = true;
-            self.finding.retitle(&format!("{}: {}", self.name, line.text));
+            self.finding.retitle(joined![self.name, ": ", line.text]);
             self.finding.lines = line.span();
             self.finding.location = self.frame.take();
         }

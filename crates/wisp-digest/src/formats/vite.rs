@@ -172,7 +172,7 @@ fn placed(said: &str) -> Option<(Location, &str)> {
 /// `Could not resolve "./gone" from "src/main.ts"`.
 fn asked_from(title: &str) -> Option<Location> {
     let (_, rest) = title.part_at("resolve")?.1.part_at(" from \"")?;
-    let (path, _) = rest.split_once('"')?;
+    let (path, _) = rest.halves(b'"')?;
     Some(Location {
         path: path.to_owned(),
         line: None,

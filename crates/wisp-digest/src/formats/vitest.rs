@@ -4,6 +4,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::{Quoted, joined};
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -96,11 +97,11 @@ impl Reader for Vitest {
 
 fn start(name: &str, line: &Line<'_>) -> Finding {
     let suite = name.has(" [ ");
-    let subject = name.split(" [ ").next().unwrap_or(name);
+    let subject = name.before(" [ ");
     let kind = if suite { Kind::Configure } else { Kind::Test };
     Finding::new(kind, subject, line)
         .of(subject)
-        .known_as(format!("vitest {name}"))
+        .known_as(joined!["vitest ", name])
 }
 
 fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool) {
@@ -120,10 +121,10 @@ fn inside(line: &Line<'_>, finding: &mut Finding, name: &str, stated: &mut bool)
     if !*stated && !line.is_blank() {
         *stated = true;
         finding.lines = line.span();
-        let subject = name.split(" [ ").next().unwrap_or(name);
-        finding.retitle(&format!("{subject}: {body}"));
+        let subject = name.before(" [ ");
+        finding.retitle(joined![subject, ": ", body]);
     } else if finding.title.ends_with(':') && !line.is_blank() {
-        finding.retitle(&format!("{} {body}", finding.title));
+        finding.retitle(joined![finding.title, " ", body]);
         finding.lines.reach(line.number);
     }
     finding.quote(line);
@@ -177,7 +178,7 @@ impl Vitest {
         };
         if ["Uncaught Exception", "Unhandled Rejection"].contains(&title) {
             let finding =
-                Finding::new(Kind::Exception, title, line).known_as(format!("vitest {}", line.number));
+                Finding::new(Kind::Exception, title, line).known_as(joined!["vitest ", line.number]);
             self.open = Some((finding, title.to_owned(), false));
         }
         if self.quiet == Quiet::Uncaught || self.open.is_some() {
@@ -214,10 +215,11 @@ impl Vitest {
     fn close(&mut self, report: &mut Report) {
         if let Some((mut finding, _, stated)) = self.open.take() {
             // Tests that share a broken hook or helper fail at its place with its words.
-            finding.cause = finding.location.as_ref().filter(|_| stated).map(|place| {
-                let told = finding.explain.iter().map(|quote| quote.text.as_str());
-                format!("{place} {}", told.collect::<Vec<_>>().join(" "))
-            });
+            finding.cause = finding
+                .location
+                .as_ref()
+                .filter(|_| stated)
+                .map(|place| joined![place, " ", Quoted(&finding.explain)]);
             report.fail(finding);
         }
     }

@@ -6,6 +6,7 @@
 use crate::diag::{self, Level};
 use crate::digest::{Kind, Quote};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, has_extension, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -96,7 +97,7 @@ impl XcTest {
             text: &last.text,
         };
         report.fail(
-            Finding::new(Kind::Crash, &format!("{name} never ended: {}", last.text), &line)
+            Finding::new(Kind::Crash, joined![name, " never ended: ", last.text], &line)
                 .of(&name)
                 .known_as(key(&name)),
         );
@@ -118,7 +119,7 @@ impl XcTest {
         }
         if verdict.starts_with("failed") && !report.repeat(&key(name), line.number) {
             report.fail(
-                Finding::new(Kind::Test, &format!("{name} failed"), line)
+                Finding::new(Kind::Test, joined![name, " failed"], line)
                     .of(name)
                     .known_as(key(name)),
             );
@@ -128,7 +129,7 @@ impl XcTest {
 }
 
 fn key(name: &str) -> String {
-    format!("xctest {}", name.trim_matches(['-', '[', ']']).replace(' ', "."))
+    joined!["xctest ", name.trim_matches(['-', '[', ']']).replace(' ', ".")]
 }
 
 /// `TideTests.swift:18: error: TideTests.testSpring : XCTAssertEqual failed: …`.
@@ -149,7 +150,7 @@ fn assertion(line: &Line<'_>, report: &mut Report) -> bool {
             .known_as(key(name));
         // Tests that share a broken setup fail at its place with its words.
         let told = found.message.part_at(" : ").map_or("", |(_, told)| told);
-        let finding = finding.because(Some(format!("{} {told}", found.location)));
+        let finding = finding.because(Some(joined![found.location, " ", told]));
         report.fail(finding.at(found.location.clone()));
     }
     true
@@ -179,7 +180,7 @@ fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
     }
     if verdict.starts_with("failed") {
         // Its assertions name the module too.
-        let end = format!(".{}", name.trim_end_matches("()"));
+        let end = joined![".", name.trim_end_matches("()")];
         let subjects = report
             .failures
             .iter()
@@ -188,9 +189,9 @@ fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
             .map(|subject| key(subject))
             .find(|known| known.ends_with(&end));
         if !known.is_some_and(|known| report.repeat(&known, line.number)) {
-            let title = format!("{name} failed");
+            let title = joined![name, " failed"];
             report.fail(
-                Finding::new(Kind::Test, &title, line)
+                Finding::new(Kind::Test, title, line)
                     .of(name)
                     .known_as(key(name)),
             );
@@ -202,7 +203,7 @@ fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
 impl XcTest {
     /// `✘ Test probes() recorded an issue at MudTests.swift:11:9: …` and its relatives.
     fn swift_testing(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
-        let (mark, rest) = line.text.split_once(' ')?;
+        let (mark, rest) = line.text.halves(b' ')?;
         if mark.chars().count() != 1 || mark.is_ascii() {
             return None;
         }
@@ -242,7 +243,7 @@ fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
     let test = rest.strip_prefix("Test ");
     let ended = |word: &str| test.and_then(|rest| rest.part_at(word)).map(|(name, _)| name);
     if let Some(name) = ended(" failed after ") {
-        let name = match name.rsplit_once(" with ") {
+        let name = match name.last_part_at(" with ") {
             Some((name, cases)) if cases.has(" test case") => name,
             _ => name,
         };
@@ -278,11 +279,11 @@ fn issue(name: &str, rest: &str, line: &Line<'_>, report: &mut Report) -> String
         .part_at("argument")
         .map_or("", |(_, case)| case.trim_start_matches('s'));
     let title = if message.is_empty() {
-        format!("{name}{case} recorded an issue")
+        joined![name, case, " recorded an issue"]
     } else {
-        format!("{name}{case}: {message}")
+        joined![name, case, ": ", message]
     };
-    let finding = Finding::new(Kind::Test, &title, line).of(name).at(location);
+    let finding = Finding::new(Kind::Test, title, line).of(name).at(location);
     report.fail(finding.known_as(key.as_str()));
     key
 }

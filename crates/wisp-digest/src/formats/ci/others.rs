@@ -64,7 +64,7 @@ fn pipeline(rest: &str, line: &Line<'_>, report: &mut Report) {
 /// `WorkflowScript: 12: Expected a step @ line 12, column 17.`
 fn script(line: &Line<'_>) -> Option<Finding> {
     let (row, rest) = leading_number(line.text.strip_prefix("WorkflowScript: ")?)?;
-    let (message, place) = rest.strip_prefix(": ")?.rsplit_once(" @ line ")?;
+    let (message, place) = rest.strip_prefix(": ")?.last_part_at(" @ line ")?;
     let column = place
         .part_at(", column ")
         .and_then(|(_, column)| leading_number(column));

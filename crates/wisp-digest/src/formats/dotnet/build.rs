@@ -4,6 +4,7 @@
 use crate::diag::{self, Level, missing_name};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, leading_number};
 use crate::report::{Finding, Report};
 
@@ -32,7 +33,7 @@ pub(super) fn parse(text: &str) -> Option<Diagnostic<'_>> {
     let text = bare(text);
     let (location, level, code, message) = placed(text).or_else(|| of_tool(text))?;
     let message = message
-        .rsplit_once(" [")
+        .last_part_at(" [")
         .filter(|(_, end)| end.ends_with("proj]") || end.has("proj::") || end.has("|x64]"))
         .map_or(message, |(message, _)| message);
     Some(Diagnostic {
@@ -134,15 +135,15 @@ impl Open {
         let test = self.finding.kind == Kind::Test;
         match body.part_at(": Error Message: ").filter(|_| test) {
             Some((name, message)) => {
-                let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
-                self.finding.retitle(&format!("{name}: {message}"));
+                let name = name.last_part_at(" (").map_or(name, |(name, _)| name);
+                self.finding.retitle(joined![name, ": ", message]);
                 self.finding.subject = Some(name.to_owned());
-                self.finding.copy = Some(format!("dotnet {name}"));
+                self.finding.copy = Some(joined!["dotnet ", name]);
             }
             None if test => self.finding.retitle(body),
             None => {
-                let title = format!("{} {body}", self.finding.title);
-                self.finding.retitle(&title);
+                let title = joined![self.finding.title, " ", body];
+                self.finding.retitle(title);
             }
         }
         self.finding.lines = line.span();
@@ -175,11 +176,11 @@ pub(super) fn report(found: Diagnostic<'_>, line: &Line<'_>, report: &mut Report
         report.cascade(line);
         return None;
     }
-    let title = format!("{code}: {message}").trim_start_matches(": ").to_owned();
+    let title = joined![code, ": ", message].trim_start_matches(": ").to_owned();
     let place = location.as_ref().map_or(String::new(), ToString::to_string);
     let mut finding = Finding::new(kind(code), &title, line)
         .because(missing_name(message))
-        .known_as(format!("msbuild {place} {title}"));
+        .known_as(joined!["msbuild ", place, " ", title]);
     finding.location = location;
     if message.is_empty() {
         return Some(Open {

@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::Line;
 use crate::report::Finding;
 
@@ -49,9 +50,9 @@ impl Failed {
         };
         let (name, took) = rest.rsplit_once(open)?;
         let timed = took.strip_suffix(close)?.ends_with('s');
-        let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+        let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
             .of(name)
-            .known_as(format!("dotnet {name}"));
+            .known_as(joined!["dotnet ", name]);
         timed.then(|| Self {
             finding,
             name: name.to_owned(),
@@ -106,7 +107,7 @@ impl Failed {
             self.finding.add(line);
         } else {
             self.stated = true;
-            self.finding.retitle(&format!("{}: {body}", self.name));
+            self.finding.retitle(joined![self.name, ": ", body]);
             self.finding.lines = line.span();
         }
     }

@@ -3,6 +3,7 @@
 use super::tests::frame;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, cut};
 use crate::report::Finding;
@@ -53,10 +54,10 @@ impl Thrown {
         let mut finding = self.finding;
         let (number, outer) = self.surfaced;
         if finding.lines.first != number {
-            let title = format!("{} (surfaced as {outer}, L{number})", finding.title);
-            finding.retitle(&title);
+            let title = joined![finding.title, " (surfaced as ", outer, ", L", number, ")"];
+            finding.retitle(title);
         }
-        let key = format!("dotnet thrown {}", finding.lines.first);
+        let key = joined!["dotnet thrown ", finding.lines.first];
         finding.known_as(key)
     }
 }
@@ -87,16 +88,16 @@ impl Absent {
         self.room = self.room.saturating_sub(1);
         let wants = body.starts_with("Framework: '") || body.starts_with("Requested SDK version: ");
         if wants {
-            let title = format!("{}: {body}", self.finding.title);
-            self.finding.retitle(&title);
+            let title = joined![self.finding.title, ": ", body];
+            self.finding.retitle(title);
             self.finding.add(line);
         }
         let absent = body
             .strip_prefix("* You intended to execute a .NET")
             .and_then(|rest| Some(rest.part_at("program, but ")?.1));
         if let Some(absent) = absent {
-            let title = format!("{}: {}", self.finding.title, absent.trim_end_matches('.'));
-            self.finding.retitle(&title);
+            let title = joined![self.finding.title, ": ", absent.trim_end_matches('.')];
+            self.finding.retitle(title);
             self.finding.add(line);
         }
         if let Some(path) = body.strip_prefix("global.json file: ") {

@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location, Quote};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, cut, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::Step;
@@ -100,7 +101,7 @@ impl Tasty {
     pub(super) fn close(&mut self, report: &mut Report) {
         if let Some(mut open) = self.open.take() {
             if let Some(said) = &open.said {
-                open.finding.retitle(&format!("{}: {said}", open.name));
+                open.finding.retitle(joined![open.name, ": ", said]);
             }
             report.fail(open.finding);
         }
@@ -112,7 +113,7 @@ fn result<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_end_matches(' ');
     let text = text
         .strip_suffix("s)")
-        .and_then(|rest| rest.rsplit_once(" ("))
+        .and_then(|rest| rest.last_part_at(" ("))
         .filter(|(_, time)| time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
         .map_or(text, |(rest, _)| rest);
     let name = text.strip_suffix(word)?.trim_end_matches(' ').strip_suffix(':')?;
@@ -132,9 +133,12 @@ impl Open {
             indent: line.indent(),
             name: name.to_owned(),
             quote: line.quote(),
-            finding: Finding::new(Kind::Test, name, line)
-                .of(name)
-                .known_as(format!("tasty {} {name}", line.number)),
+            finding: Finding::new(Kind::Test, name, line).of(name).known_as(joined![
+                "tasty ",
+                line.number,
+                " ",
+                name
+            ]),
             said: None,
             whole: false,
         }

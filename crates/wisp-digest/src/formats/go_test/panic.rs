@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, has_extension, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -91,12 +92,12 @@ impl Panic {
         if let Some(name) = test.filter(|_| self.in_test || timed_out) {
             tree.took_panic(&name);
             finding.kind = Kind::Test;
-            finding.title = format!("{name}: {}", finding.title);
+            finding.title = joined![name, ": ", finding.title];
             report.note(
                 format!("the package stopped at the panic of {name}: tests after it have no result"),
                 number,
             );
-            let key = format!("go panic {}", finding.title);
+            let key = joined!["go panic ", finding.title];
             finding = finding.of(&name).known_as(key);
         }
         report.fail(finding);

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::{Kind, Quote};
+use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, place_at_start};
 use crate::report::{Finding, Report};
@@ -25,7 +27,7 @@ impl Outcome {
         } else {
             (Self::Skipped, body.strip_prefix("--- SKIP: ")?)
         };
-        Some((outcome, rest.rsplit_once(" (").map_or(rest, |(name, _)| name)))
+        Some((outcome, rest.last_part_at(" (").map_or(rest, |(name, _)| name)))
     }
 
     fn word(self) -> &'static str {
@@ -155,7 +157,7 @@ impl Tree {
         self.parents.clear();
         self.panicked = None;
         self.printed
-            .retain(|name, _| !next.is_empty() && (name == next || name.starts_with(&format!("{next}/"))));
+            .retain(|name, _| !next.is_empty() && (name == next || name.starts_with(&joined![next, "/"])));
     }
 }
 
@@ -176,14 +178,14 @@ fn failure(name: &str, number: u64, printed: Vec<Quote>) -> Finding {
     let mut finding = match stated {
         Some((at, location, message)) => {
             let title = if message.is_empty() {
-                format!("{name} failed")
+                joined![name, " failed"]
             } else {
-                format!("{name}: {message}")
+                joined![name, ": ", message]
             };
-            Finding::new(Kind::Test, &title, &Line { number: at, text: "" }).at(location)
+            Finding::new(Kind::Test, title, &Line { number: at, text: "" }).at(location)
         }
-        None => Finding::new(Kind::Test, &format!("{name} failed"), &line),
+        None => Finding::new(Kind::Test, joined![name, " failed"], &line),
     };
     finding.explain = printed;
-    finding.of(name).known_as(format!("go {name} {number}"))
+    finding.of(name).known_as(joined!["go ", name, " ", number])
 }

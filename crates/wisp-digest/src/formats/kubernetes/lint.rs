@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between};
 use crate::report::{Finding, Report};
 
@@ -71,7 +72,7 @@ impl Lint {
         let mut finding = Finding::new(Kind::Configure, message, line);
         finding.location = super::place(said).or_else(|| {
             let named = !file.is_empty() && !file.ends_with('/');
-            named.then(|| whole_file(&format!("{}/{file}", self.chart)))
+            named.then(|| whole_file(&joined![self.chart, "/", file]))
         });
         self.open = Some(finding);
     }

@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::formats::python;
+use crate::joined::joined;
 use crate::line::{Line, place_at_start};
 use crate::report::Finding;
 
@@ -138,10 +139,10 @@ impl Open {
         let mut finding = self.finding;
         if let Some((_, root)) = &self.root {
             let surfaced = self.surfaced.map_or(String::new(), |(at, text)| {
-                format!(" (surfaced as {text}, L{at})")
+                joined![" (surfaced as ", text, ", L", at, ")"]
             });
             let header = std::mem::take(&mut finding.title);
-            finding.retitle(&format!("{header}: {root}{surfaced}"));
+            finding.retitle(joined![header, ": ", root, surfaced]);
         }
         finding.location = finding.location.or(self.before).or(self.place);
         // Tests that share a broken fixture or helper fail at its place with its words.
@@ -149,7 +150,7 @@ impl Open {
             .location
             .as_ref()
             .zip(self.root)
-            .map(|(place, (_, root))| format!("{place} {root}"));
+            .map(|(place, (_, root))| joined![place, " ", root]);
         finding
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::digest::Kind;
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, cut, has_extension, leading_number, number_before, place_at_start};
 use crate::reader::Step;
@@ -53,9 +54,12 @@ impl Specs {
         let name = cut(property.or(example)?, limits::QUOTE);
         report.failed(line);
         self.open = Some(Open {
-            finding: Finding::new(Kind::Test, name, line)
-                .of(name)
-                .known_as(format!("specs2 {} {name}", line.number)),
+            finding: Finding::new(Kind::Test, name, line).of(name).known_as(joined![
+                "specs2 ",
+                line.number,
+                " ",
+                name
+            ]),
             indent: text.len() - body.len(),
             said: property.is_some(),
             property: property.is_some(),
@@ -87,14 +91,14 @@ impl Open {
             self.finding.add(line);
             let (message, place) = body
                 .strip_suffix(')')
-                .and_then(|rest| rest.rsplit_once(" ("))
+                .and_then(|rest| rest.last_part_at(" ("))
                 .map_or((body, None), |(message, place)| (message, Some(place)));
             let place = place.and_then(|place| Some(place_at_start(place)?.0));
             let place = place.filter(|place| has_extension(&place.path, &["scala", "java"]));
             if !std::mem::replace(&mut self.said, true) {
                 let message = if place.is_some() { message } else { body };
-                let title = format!("{}: {message}", self.finding.title);
-                self.finding.retitle(&title);
+                let title = joined![self.finding.title, ": ", message];
+                self.finding.retitle(title);
             }
             self.finding.location = place.or(self.finding.location.take());
             return true;

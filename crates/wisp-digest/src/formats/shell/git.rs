@@ -2,6 +2,7 @@
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, cut};
 use crate::reader::Step;
 use crate::report::{Finding, Report};
@@ -46,7 +47,7 @@ impl Git {
         } else if is_rejected(text) {
             self.rejected(line);
         } else if connection(text) {
-            report.fail(Finding::new(Kind::Tool, text, line).known_as(format!("shell 0 {text}")));
+            report.fail(Finding::new(Kind::Tool, text, line).known_as(joined!["shell 0 ", text]));
             self.part = Part::Remote;
         } else if let Some(said) = text
             .strip_prefix("error: ")
@@ -88,7 +89,7 @@ impl Git {
         let words: Vec<_> = cut(line.text, crate::limits::QUOTE)
             .split_ascii_whitespace()
             .collect();
-        self.open = Some(Finding::new(Kind::Tool, &words.join(" "), line));
+        self.open = Some(Finding::new(Kind::Tool, words.join(" "), line));
         self.part = Part::Push;
     }
 
@@ -96,8 +97,8 @@ impl Git {
         if line.text.starts_with('\t') {
             if let Some(open) = &mut self.open {
                 if open.location.is_none() {
-                    let title = format!("{} {}", open.title, line.body());
-                    open.retitle(&title);
+                    let title = joined![open.title, " ", line.body()];
+                    open.retitle(title);
                     open.location = Some(Location {
                         path: line.body().to_owned(),
                         line: None,
@@ -117,7 +118,7 @@ impl Git {
     pub(super) fn close(&mut self, report: &mut Report) {
         self.part = Part::None;
         if let Some(finding) = self.open.take() {
-            let copy = format!("git {}", finding.title);
+            let copy = joined!["git ", finding.title];
             report.fail(finding.known_as(copy));
         }
     }
