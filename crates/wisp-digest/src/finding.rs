@@ -45,9 +45,9 @@ impl Finding {
     pub(crate) fn retitle<'a>(&mut self, text: impl Into<Cow<'a, str>>) {
         match text.into() {
             Cow::Borrowed(text) => {
-                cut(trimmed(without_indent(text)), limits::TITLE).clone_into(&mut self.title)
+                cut(trimmed(without_indent(text)), limits::TITLE).clone_into(&mut self.title);
             }
-            owned => self.title = titled(owned),
+            owned @ Cow::Owned(_) => self.title = titled(owned),
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) trait Piece {
 
 /// The pieces as one text.
 pub(crate) fn together(pieces: &[&dyn Piece]) -> String {
-    let mut text = String::with_capacity(pieces.iter().map(|piece| piece.length()).sum());
+    let mut text = String::with_capacity(pieces.iter().map(Piece::length).sum());
     for piece in pieces {
         piece.put(&mut text);
     }

@@ -6,6 +6,7 @@
 
 use crate::digest::{Failure, Kind, Location, Span};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, between, has_extension, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
@@ -149,11 +150,11 @@ const REPEATED: &[&str] = &[
 
 /// A test is named when it fails and again at the end.
 fn test(name: &str, how: &str, line: &Line<'_>, report: &mut Report) {
-    let key = format!("bazel {name}");
+    let key = joined!["bazel ", name];
     if !report.repeat(&key, line.number) {
         report.failed(line);
         report.fail(
-            Finding::new(Kind::Test, &format!("{name} {how}"), line)
+            Finding::new(Kind::Test, joined![name, " ", how], line)
                 .of(name)
                 .known_as(key),
         );
@@ -202,7 +203,7 @@ impl Bazel {
             .strip_prefix("Skipping '")
             .and_then(|rest| rest.part_at("': "));
         let message = asked.map_or(rest, |(_, message)| message);
-        let key = format!("bazel {message}");
+        let key = joined!["bazel ", message];
         report.failed(line);
         report.fail(Finding::new(Kind::Configure, message, line).known_as(key.as_str()));
         self.told = Some(key);
@@ -241,7 +242,7 @@ impl Bazel {
         let place = self.trace.take().and_then(|trace| trace.place);
         let ended = body.starts_with("Error in ") || body.starts_with("Error: ");
         if ended {
-            let mut finding = Finding::new(Kind::Configure, body, line).known_as(format!("bazel {body}"));
+            let mut finding = Finding::new(Kind::Configure, body, line).known_as(joined!["bazel ", body]);
             finding.location = place;
             report.failed(line);
             report.fail(finding);
@@ -324,7 +325,7 @@ impl Bazel {
 
     /// `//src:error_test      FAILED in 0.1s`.
     fn target(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let (name, rest) = line.text.split_once(' ').unwrap_or((line.text, ""));
+        let (name, rest) = line.text.halves(b' ').unwrap_or((line.text, ""));
         let verdict = rest.trim_start().trim_start_matches("(cached) ");
         for (word, count) in [
             ("PASSED", "passed"),

@@ -231,7 +231,7 @@ fn tell(finding: &mut Finding, line: &Line<'_>) {
     let said = panicked.starts_with("thread '") && !panicked.has("panicked at '");
     if let Some((_, place)) = panicked.part_at(" panicked at ").filter(|_| said) {
         finding.location = place_at_start(place).map(|(location, _)| location);
-        finding.retitle(&format!("{}: {}", finding.title, line.body()));
+        finding.retitle(format!("{}: {}", finding.title, line.body()));
     }
     finding.add(line);
 }

@@ -16,6 +16,7 @@ use super::jvm;
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -119,9 +120,9 @@ impl Reader for Gradle {
             .strip_suffix(" FAILED")
             .filter(|name| name.has(" > ") && !name.starts_with("> "))
         {
-            let finding = Finding::new(Kind::Test, &format!("{name} failed"), line)
+            let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
                 .of(name)
-                .known_as(format!("gradle {name}"));
+                .known_as(joined!["gradle ", name]);
             self.test = Some(Test {
                 finding,
                 name: name.to_owned(),
@@ -341,7 +342,7 @@ fn is_under(line: &Line<'_>) -> bool {
 /// `Build file '/srv/build.gradle.kts' line: 7`, and so of a settings file and a script.
 fn build_file(text: &str) -> Option<Location> {
     let (file, row) = text.part_at("' line: ")?;
-    let (_, path) = file.split_once('\'')?;
+    let (_, path) = file.halves(b'\'')?;
     Some(Location {
         path: path.to_owned(),
         line: row.parse().ok(),
@@ -360,7 +361,7 @@ impl Test {
             return;
         };
         if std::mem::take(&mut self.caused) {
-            let text = format!("Caused by: {body}");
+            let text = joined!["Caused by: ", body];
             let number = line.number;
             trace.line(&Line { number, text: &text });
         } else if body == "Caused by:" {
@@ -387,7 +388,7 @@ impl Test {
 fn at_end(body: &str) -> Option<Location> {
     let (path, row) = body
         .rsplit_once(" at ")
-        .and_then(|(_, place)| place.split_once(':'))?;
+        .and_then(|(_, place)| place.halves(b':'))?;
     Some(Location {
         path: path.to_owned(),
         line: Some(row.parse().ok()?),

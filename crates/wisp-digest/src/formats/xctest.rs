@@ -190,11 +190,7 @@ fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
             .find(|known| known.ends_with(&end));
         if !known.is_some_and(|known| report.repeat(&known, line.number)) {
             let title = joined![name, " failed"];
-            report.fail(
-                Finding::new(Kind::Test, title, line)
-                    .of(name)
-                    .known_as(key(name)),
-            );
+            report.fail(Finding::new(Kind::Test, title, line).of(name).known_as(key(name)));
         }
     }
     Step::Take

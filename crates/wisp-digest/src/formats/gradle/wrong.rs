@@ -5,6 +5,7 @@
 
 use crate::digest::{Kind, Location, Quote};
 use crate::find::Find;
+use crate::joined::joined;
 use crate::line::{Line, between, leading_number, place_at_start};
 use crate::report::{Finding, Report};
 
@@ -84,7 +85,7 @@ impl Wrong {
             self.finding.location = place.or(self.finding.location.take());
         } else {
             if self.finding.title == FORMAT && !body.contains(' ') {
-                self.finding.retitle(&format!("{FORMAT} {body}"));
+                self.finding.retitle(joined![FORMAT, " ", body]);
                 self.finding.location = Some(Location {
                     path: body.to_owned(),
                     line: None,
@@ -174,7 +175,7 @@ impl Wrong {
         }
         let (outer, number) = (self.finding.title.clone(), self.finding.lines.first);
         self.finding
-            .retitle(&format!("{text} (surfaced as {outer}, L{number})"));
+            .retitle(joined![text, " (surfaced as ", outer, ", L", number, ")"]);
         self.finding.lines = crate::digest::Span::line(quote.line);
     }
 
@@ -204,7 +205,7 @@ fn resource(text: &str) -> Option<(Option<Location>, &str)> {
 /// `build file '/srv/build.gradle': 11: text @ line 11, column 14.`
 fn script(text: &str) -> Option<(Option<Location>, &str)> {
     let (file, rest) = text.part_at("': ")?;
-    let (_, path) = file.split_once('\'')?;
+    let (_, path) = file.halves(b'\'')?;
     let (row, rest) = leading_number(rest)?;
     let message = rest.strip_prefix(": ")?;
     let column = message
