@@ -3,8 +3,8 @@
 //! The standard library prepares a search that stays linear for any phrase, which takes longer than to look through a
 //! line. A phrase of these readers is short: the rarer of its first and last byte is looked for, and the rest compared.
 
-use crate::block::near;
 use crate::grams::commonness;
+use crate::near::near;
 
 /// What readers ask of a text by a phrase of theirs.
 pub(crate) trait Find {
