@@ -4,6 +4,7 @@
 //! what is marked is looked up in the buckets.
 
 use crate::frames::Entry;
+use crate::grams::rarest;
 
 /// Hashes of three bytes that are told apart.
 pub(crate) const MARKS: usize = 1 << 16;
@@ -12,26 +13,36 @@ const BUCKETS: usize = 1 << 13;
 /// What three bytes are multiplied by for their hash.
 const FACTOR: u32 = 0x9E37_79B1;
 
-/// Whether a line's first byte that is no blank may follow this one.
-#[inline]
-pub(crate) fn may_follow(byte: u8) -> bool {
-    matches!(byte, b'\n' | b' ' | b'\t' | b']' | b'+' | b':')
+/// What the scan meets of a literal at a position, as far as the literal says it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Gram {
+    /// Four of its bytes.
+    Four(u32),
+    /// Its last three bytes.
+    Three(u32),
 }
 
-/// The entries, by the hash of the first three bytes of their grams and the class of the fourth.
+/// Whether a line's first byte that is no blank may follow this one: a line end, indentation, the end of a prefix or
+/// of an escape sequence that is not taken off yet.
+#[inline]
+pub(crate) fn may_follow(byte: u8) -> bool {
+    !matches!(byte, b'a'..=b'l' | b'n'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/')
+}
+
+/// The entries, by their grams.
 #[derive(Debug)]
 pub(crate) struct Buckets {
     /// Where the entries of a bucket begin; they end where those of the next one begin.
-    starts: Box<[u32; BUCKETS + 1]>,
+    starts: Box<[u16; BUCKETS + 1]>,
     entries: Vec<Entry>,
 }
 
 impl Buckets {
-    /// Puts the entries in the order of their buckets by counting how many each has.
-    pub(crate) fn new(entries: &[(u32, Entry)]) -> Self {
+    /// Puts the entries, at most 65,535, in the order of their buckets by counting how many each has.
+    pub(crate) fn new(entries: &[(Gram, Entry)]) -> Self {
         let mut starts = boxed();
         for (gram, _) in entries {
-            starts[bucket(*gram)] += 1;
+            starts[gram.bucket()] += 1;
         }
         let mut end = 0;
         for start in &mut *starts {
@@ -40,9 +51,9 @@ impl Buckets {
         }
         let mut sorted = vec![Entry::default(); entries.len()];
         for (gram, entry) in entries {
-            let start = &mut starts[bucket(*gram)];
+            let start = &mut starts[gram.bucket()];
             *start -= 1;
-            sorted[*start as usize] = *entry;
+            sorted[usize::from(*start)] = *entry;
         }
         Self {
             starts,
@@ -50,17 +61,28 @@ impl Buckets {
         }
     }
 
-    /// The entries that this gram may be of.
+    /// The entries whose grams begin with the three bytes that this frame's does.
     #[inline]
-    pub(crate) fn near(&self, gram: u32) -> &[Entry] {
-        let bucket = bucket(gram);
-        &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    pub(crate) fn near(&self, frame: u64) -> &[Entry] {
+        let bucket = Gram::Four(gram_of(frame)).bucket();
+        &self.entries[usize::from(self.starts[bucket])..usize::from(self.starts[bucket + 1])]
     }
 }
 
-#[inline]
-fn bucket(gram: u32) -> usize {
-    (hash(gram) / (MARKS / BUCKETS)) ^ (class(gram) as usize * (BUCKETS / 8))
+impl Gram {
+    #[inline]
+    fn bucket(self) -> usize {
+        let (Self::Four(gram) | Self::Three(gram)) = self;
+        hash(gram) / (MARKS / BUCKETS)
+    }
+
+    /// Which bytes may follow the first three.
+    fn mark(self) -> u8 {
+        match self {
+            Self::Four(gram) => CLASSES[(gram >> 24) as usize],
+            Self::Three(_) => u8::MAX,
+        }
+    }
 }
 
 /// So many zeros.
@@ -72,10 +94,11 @@ fn boxed<T: Clone + Default + std::fmt::Debug, const SIZE: usize>() -> Box<[T; S
 }
 
 /// Which bytes may follow the three that have a hash, a bit for each of eight classes of them.
-pub(crate) fn marks(grams: &[(u32, Entry)]) -> Box<[u8; MARKS]> {
+pub(crate) fn marks(grams: &[(Gram, Entry)]) -> Box<[u8; MARKS]> {
     let mut marks: Box<[u8; MARKS]> = boxed();
     for (gram, _) in grams {
-        marks[hash(*gram)] |= CLASSES[(gram >> 24) as usize];
+        let (Gram::Four(three) | Gram::Three(three)) = gram;
+        marks[hash(*three)] |= gram.mark();
     }
     marks
 }
@@ -84,7 +107,7 @@ pub(crate) fn marks(grams: &[(u32, Entry)]) -> Box<[u8; MARKS]> {
 /// has made.
 #[inline]
 const fn class(gram: u32) -> u32 {
-    (gram >> 24 ^ gram >> 26) & 7
+    (gram >> 24 ^ gram >> 27) & 7
 }
 
 /// The same of any byte, as a bit.
@@ -107,7 +130,7 @@ pub(crate) fn hash(gram: u32) -> usize {
 /// The gram in the middle of a frame.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "four bytes are meant")]
-pub(crate) fn gram_of(frame: u64) -> u32 {
+fn gram_of(frame: u64) -> u32 {
     (frame >> 16) as u32
 }
 
@@ -119,46 +142,17 @@ fn packed(bytes: &[u8]) -> u32 {
         .fold(0, |packed, byte| packed << 8 | u32::from(*byte))
 }
 
-/// A literal by four of its bytes.
-pub(crate) fn known_by_four(bytes: &[u8], literal: u16, at: usize) -> (u32, Entry) {
-    let offset = i16::try_from(at).unwrap_or(i16::MAX);
-    (packed(&bytes[at..at + 4]), Entry::new(bytes, literal, offset))
-}
-
-/// A literal by three of its bytes, whatever class the fourth is of.
-pub(crate) fn known_by_three(
-    bytes: &[u8],
-    literal: u16,
-    at: usize,
-) -> impl Iterator<Item = (u32, Entry)> + use<> {
-    let (gram, entry) = (
-        packed(&bytes[at..at + 3]),
-        Entry::new(bytes, literal, i16::from(at > 0)),
-    );
-    // The first eight bytes are of a class each.
-    (0..8).map(move |fourth| (gram | fourth << 24, entry))
-}
-
-/// A literal of three bytes where the scan meets it, and where it meets one of the bytes that may stand before it.
-pub(crate) fn of_three(bytes: &[u8], literal: u16, before: &[u8]) -> impl Iterator<Item = (u32, Entry)> {
-    let (three, entry) = (packed(bytes), Entry::new(bytes, literal, -1));
-    let met = before
-        .iter()
-        .map(move |byte| (three << 8 | u32::from(*byte), entry));
-    met.chain(known_by_three(bytes, literal, 0))
-}
-
-/// Every byte.
-pub(crate) static ANY: [u8; 256] = {
-    let mut any = [0; 256];
-    let mut byte = 0_u8;
-    while byte < u8::MAX {
-        any[byte as usize] = byte;
-        byte += 1;
+/// Adds what a literal is known by: whether the position of its first byte is even or odd, the scan meets one of them.
+pub(crate) fn grams_of(bytes: &[u8], literal: u16, grams: &mut Vec<(Gram, Entry)>) {
+    let first = rarest(bytes);
+    for at in [first, first + 1] {
+        let gram = packed(&bytes[at..bytes.len().min(at + 4)]);
+        let gram = if at + 4 <= bytes.len() {
+            Gram::Four(gram)
+        } else {
+            Gram::Three(gram)
+        };
+        let offset = u16::try_from(at).unwrap_or(u16::MAX);
+        grams.push((gram, Entry::new(bytes, literal, offset)));
     }
-    any[255] = u8::MAX;
-    any
-};
-
-/// What [`may_follow`] is true of: a line end, indentation, the end of a prefix.
-pub(crate) const BEFORE: &[u8] = b"\n \t]+:";
+}

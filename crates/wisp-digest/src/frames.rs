@@ -35,23 +35,18 @@ pub(crate) struct Entry {
     mask: u64,
     pub literal: u16,
     /// Where the gram begins, counted from the literal's first byte.
-    pub offset: i16,
+    pub offset: u16,
     /// Whether all of the literal is in the frame.
     pub whole: bool,
 }
 
 impl Entry {
     /// The literal by its gram at `offset`.
-    pub(crate) fn new(bytes: &[u8], literal: u16, offset: i16) -> Self {
+    pub(crate) fn new(bytes: &[u8], literal: u16, offset: u16) -> Self {
         let mut frame = [0; 8];
         let mut mask = [0; 8];
         for (at, (byte, mask)) in frame.iter_mut().zip(&mut mask).enumerate() {
-            let place = (at + usize::from(offset.unsigned_abs())).checked_sub(BEFORE);
-            let place = if offset < 0 {
-                at.checked_sub(BEFORE + 1)
-            } else {
-                place
-            };
+            let place = (at + usize::from(offset)).checked_sub(BEFORE);
             if let Some(expected) = place.and_then(|place| bytes.get(place)) {
                 (*byte, *mask) = (*expected, 0xFF);
             }

@@ -3,76 +3,88 @@
 //! A mark that stands in every other line costs more than the scan itself, so that what is chosen matters more than
 //! how it is looked up. The estimate is coarse and only ever decides between grams of one literal.
 
-/// Where the two neighbouring fours begin that are least likely to stand in a log.
+/// Where the two neighbouring fours begin that are least likely to stand in a log. In four bytes there is one.
 pub(crate) fn rarest(bytes: &[u8]) -> usize {
     if bytes.len() < 5 {
         return 0;
     }
-    let (mut best, mut cheapest) = (0, u32::MAX);
-    let (mut first, mut second) = (frequency(bytes, 0), frequency(bytes, 1));
+    let (mut best, mut least) = (0, u32::MAX);
+    let (mut first, mut second) = (likelihood(bytes, 0), likelihood(bytes, 1));
     for at in 0..bytes.len() - 4 {
-        let third = frequency(bytes, at + 2);
-        let cost = first + 2 * second + third;
-        if cost < cheapest {
-            (best, cheapest) = (at, cost);
+        let third = likelihood(bytes, at + 2);
+        // A four is at most as likely as either of its triples. What else begins with the first of them and has a
+        // fourth byte of the same class, one of eight, is met as well.
+        let sum = 8 * (first.min(second) + second.min(third)) + first + second;
+        if sum < least {
+            (best, least) = (at, sum);
         }
         (first, second) = (second, third);
     }
     best
 }
 
-/// How often the triple at a position stands in logs, roughly, for comparison.
-fn frequency(bytes: &[u8], at: usize) -> u32 {
-    let [first, second, third] = [bytes[at], bytes[at + 1], bytes[at + 2]];
-    let each: u32 = [first, second, third]
-        .iter()
-        .map(|byte| u32::from(COMMON[usize::from(*byte)]))
-        .sum();
-    let same = first == second && second == third;
-    let frequent = same || FREQUENT_PLACES[place([first, second, third])];
-    each + if frequent { 300 } else { 0 }
+/// How likely the triple at a position is to stand in a log, for comparison. At most 2^20.
+fn likelihood(bytes: &[u8], at: usize) -> u32 {
+    let triple = [bytes[at], bytes[at + 1], bytes[at + 2]];
+    let each = triple.map(|byte| u32::from(commonness(byte)));
+    (180 + each.iter().sum::<u32>()) << LEVELS[place(triple)]
 }
 
-/// Triples that stand in most logs, whatever their bytes suggest.
-const FREQUENT: [[u8; 3]; 213] = [
-    *b"ing", *b"err", *b"rro", *b"ror", *b"or:", *b"r: ", *b"war", *b"arn", *b"rni", *b"nin", *b"ng:",
-    *b"g: ", *b"the", *b"ion", *b"tio", *b"ati", *b"ent", *b"for", *b"com", *b"omp", *b"mpi", *b"pil",
-    *b"ile", *b"bui", *b"uil", *b"ild", *b"tes", *b"est", *b"ass", *b"pas", *b"fai", *b"ail", *b"led",
-    *b"src", *b"rc/", *b"und", *b"nde", *b"def", *b"ter", *b"ers", *b"ver", *b"ble", *b"inc", *b"ncl",
-    *b"clu", *b"lud", *b"ude", *b"fun", *b"unc", *b"nct", *b"cti", *b"sys", *b"sub", *b"lib", *b"obj",
-    *b"tar", *b"con", *b"res", *b"sed", *b"Com", *b"e: ", *b"s: ", *b"-> ", *b"is ", *b" in", *b"in ",
-    *b"ed ", *b"d: ", *b"/te", *b" --", *b"ng ", *b"ine", *b"ted", *b"exp", *b"exi", *b"xit", *b"it ",
-    *b"de ", *b"rs ", *b"me ", *b"ome", *b" te", *b" er", *b"ect", *b"Err", *b"on ", *b" no", *b"dep",
-    *b" de", *b"tal", *b"ept", *b"all", *b"not", *b" co", *b"or ", *b" pa", *b"ot ", *b" re", *b"sts",
-    *b"sse", *b"st ", *b"ly ", *b" to", *b"to ", *b" ex", *b"ld/", *b"lly", *b"le ", *b"Tes", *b" su",
-    *b"ed,", *b"nd ", *b"es ", *b"fin", *b" fi", *b"suc", *b"eed", *b"th ", *b" th", *b"t: ", *b"pec",
-    *b"her", *b"cce", *b"lin", *b"ucc", *b" un", *b" fo", *b"ure", *b"ata", *b"sec", *b"age", *b"int",
-    *b" ca", *b"fil", *b" | ", *b"ser", *b"run", *b"ode", *b"at ", *b"les", *b"ore", *b" pr", *b"ert",
-    *b"abl", *b" li", *b" is", *b"mpl", *b"no ", *b"oun", *b"he ", *b"ts ", *b"ess", *b"er ", *b"ple",
-    *b"red", *b"ide", *b"ate", *b"use", *b" ru", *b"pro", *b"nt ", *b"ith", *b" wa", *b"rea", *b"ase",
-    *b" wi", *b"wit", *b"ack", *b"ind", *b" of", *b"nte", *b"sta", *b"ite", *b"of ", *b" bu", *b"ces",
-    *b" at", *b"rin", *b"ake", *b"and", *b" st", *b"re ", *b"te ", *b"dat", *b"cod", *b"ead", *b"ort",
-    *b"ere", *b"ste", *b"tem", *b"jec", *b"ont", *b"igh", *b"men", *b"lic", *b"str", *b"ist", *b"gra",
-    *b"ERR", *b"RRO", *b"ROR", *b"OR:", *b"R: ", *b"FAI", *b"AIL", *b"ILE", *b"LED", *b"EST", *b"TES",
-    *b"ade", *b"out", *b"low", *b"ual",
-];
+/// The triples that stand in logs of builds, tests and services most often, the most frequent first.
+const FREQUENT: &[u8] = concat!(
+    "   ===estingtesed ng ***teruil...ildbui inionern thectted/sr cohe  reile totiolinin thele sts no",
+    "to ^^^ teon Tesld/ ex de0.0is notint/buot srvrv/202 founder ide buth ~~~/testaherpec026ith000or ",
+    "fordepv/b26-srcsedaineptconwit isron___rc/comatiode wifilblepthes ateero10:nd 6-0tinusecesineage",
+    "reses/ 1 14: |  finte:14ail0:1tteverassand faredpro ste: tidablre in/e tess prtarentrunmplompaug",
+    " annde lichets libuge ofof rin --our 0.ack/tiin.art-02ts/d: gin.telestor paple a st.Runse  unoun",
+    "ld 4:003--03nlist orest/cte2T1 ses ant  ma loun ges3-0ninunlfin 0 rearcesou02Tde rn/aren tcticod",
+    "dinurcst_gaug tfaiT10le.ortexpet ssieadsselogesoonejects.all: ean .00 do|  pors, appargkipdleon/",
+    "  |mai usmenxpee cersonsypee bgets nrec 2 rom.0.e fDepins - adeererepoadsinppe ars tratat ippne ",
+    "d btalstede/ Colatdeftemed: waom loa diott/he benetfroturoduuleut al s/tmode ste unns: efiit e '",
+    "itell   1typderouter. va /sime.01suc as  0ist ruamepedire:07ind:  rn  ortchecuariequxec: 1 = dul",
+    "ogiaseendvaras  by su0:0  ^ocko tprestr taserspecathececkontmpinstarnt cd aowntatwarpilnfod tcut",
+    "retilsamp oninfetu138387xam fr at0.1claext moakeDunexaes.s (oveangTeravaned  Cchanuspacbinad.e.t",
+    "t fs/s (0epoe ie aebuval] Crtemanignbugworusrsr/skiete/usexinamunuoryno  cadatiss ..evege.timd, ",
+    " neeed tyultopetri ti[39 Te chinct: ckeby e oer/ker1.0Z #locthinerd (Staurnct  hedococery uti[0m",
+    "sio-05penlle07.parexeormINFNFOndl/bi() ataollded39me/tkagckadirsecon./lio] org 10878let.o pasch ",
+    "rgeriaencure hace ss canatctexiabbadmagad bunecoed,t acale racematrojclupriimasysrocd iTheed)lud",
+    "n/se 1orkbjefouudelowstick ' i me Rudebnit: Tt tctsn w > misO] [INFO]ts:tilen pe ndsn enneharn: ",
+    "rnihisxitystde:be rt yinhans iuntullota/gaommhintaid f== 0] trang.ctoly 12 butt ig red.alulea00 ",
+    "(0.013.jsopyn ainiuldoul { h -nodnalrsionfr t, 1.tsfo] truchobjemolanlue Std w://tacdesnni1 teas",
+    "corposf t00]pat, 0ach imgitpla.rs 3 7.0gra itd narsuallloradve   2reqimprenracmpoe ds)  fu: 0Cop",
+    "/fa whondastroume s/iocaaskcce1 sbasle_ skann2: .c: nadunerrndincllar_tejav  bptihedper0, /im1, ",
+    "Buirti  T.cs1: sesg f900t rLoge (ds /90n isetpng/Desigpyi.pnreffunttppp:httadl  -00:  tid s o[in",
+    "kinon-nfi02 n/t.1.-- .11 Denor: c: nsub (1lecfulle:coun fwadde.uncntacrie_1e unge/de8.0:20t u  D",
+    "fig0.2r drre ./:1:opte eal/on: op le]: /duojeg do -den/maripge_ipt out omma vence:00d/o: f5-0iti",
+    "s f 1./ot -fs srn.vel2 -iesa flic..  miquaicaec. Th/suactou g -) iele8:2decl: e nnnor/b 00thre -",
+    "eclme:  rno- -Ons umeminy tms)epefer/Du3: 312ue  upeplcurntiCC C   CC  ntabd/dooks rs civeadiPro",
+    "plosolbraiserna soubsCom20:oupd oeca/ruwebali scnpmlas/lobsyem/Tids.trem/obC -fPI -I -g-g O2 -fP",
+    "IC PICIin-O2-Ii 4 e.c3.1aryesusultas0:  acscrhasd saveseeo s-> .Te5: dev/Ten sld:05-0.3d; /was' ",
+    " Rengsyout d/neth.-terais w yomakquiib/ed;uccgnomorledg: ose_fauirt bcli Pahrols Makt eatu.0 era",
+    ".cp) {att clps: 20100g ce p.rb +  apt_ermaote getruCon  3d  ncod dcpp goDeb+0xnesrs:eprOttlereta",
+)
+.as_bytes();
 
-/// The places of the frequent triples in a small table; another triple may share one.
-static FREQUENT_PLACES: [bool; PLACES] = {
-    let mut frequent = [false; PLACES];
-    let mut at = 0;
-    while at < FREQUENT.len() {
-        frequent[place(FREQUENT[at])] = true;
-        at += 1;
+/// How frequent the triples are that share a place: one more is twice as frequent; zero is none of these.
+static LEVELS: [u8; PLACES] = {
+    let mut levels = [0; PLACES];
+    let count = FREQUENT.len() / 3;
+    let (mut rank, mut level, mut below) = (count, 1, count.div_ceil(2));
+    while rank > 0 {
+        if rank < below {
+            (level, below) = (level + 1, below.div_ceil(2));
+        }
+        rank -= 1;
+        levels[place([FREQUENT[rank * 3], FREQUENT[rank * 3 + 1], FREQUENT[rank * 3 + 2]])] = level;
     }
-    frequent
+    levels
 };
 
-const PLACES: usize = 1 << 12;
+const PLACES: usize = 1 << 14;
 
 const fn place([first, second, third]: [u8; 3]) -> usize {
     let packed = u32::from_le_bytes([first, second, third, 0]);
-    (packed.wrapping_mul(0x9E37_79B1) >> 20) as usize
+    (packed.wrapping_mul(0x9E37_79B1) >> 18) as usize
 }
 
 /// How common a byte is in logs, roughly, in parts of a thousand.

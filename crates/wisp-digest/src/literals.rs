@@ -1,24 +1,21 @@
-//! Which of a few hundred literals stand in some bytes, at a cycle or two a byte.
+//! Which of a few hundred literals stand in some bytes, at a cycle or so a byte.
 //!
-//! Each literal is known by two neighbouring grams, runs of three or four of its bytes, the rarest it has. The scan
-//! looks at every second position only, so that it meets exactly one of the two. Only where the marks of
-//! [`crate::buckets`] say that a gram may stand, which is seldom by chance, is a literal compared. A literal of three
-//! bytes has one gram: where the scan passes between, it is known by all of its bytes with any before them, or with what a
-//! line's first byte may follow where it counts only there.
+//! Each literal is known by two neighbouring grams, runs of four of its bytes, the rarest it has. The scan looks at
+//! every second position only, so that it meets exactly one of the two. Only where the marks of [`crate::buckets`] say
+//! that a gram may stand, which is seldom by chance, is a literal compared. A literal of four bytes has one gram: where
+//! the scan passes over that, it is known by its last three bytes with any after them.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use crate::buckets::{
-    ANY, BEFORE, Buckets, CLASSES, MARKS, gram_of, hash, known_by_four, known_by_three, marks, may_follow,
-    of_three,
-};
+use crate::buckets::{Buckets, CLASSES, MARKS, grams_of, hash, marks, may_follow};
 use crate::frames::frame;
-use crate::grams::rarest;
 
 /// One literal and the bits it stands for.
 #[derive(Debug)]
 struct Literal {
-    bytes: Box<[u8]>,
+    bytes: &'static [u8],
     bits: Bits,
 }
 
@@ -39,6 +36,14 @@ struct Bits {
 }
 
 impl Bits {
+    fn add(&mut self, bits: u64, first: bool) {
+        *if first {
+            &mut self.first
+        } else {
+            &mut self.anywhere
+        } |= bits;
+    }
+
     #[inline]
     fn at(self, start: usize, first: usize) -> u64 {
         if start == first {
@@ -59,13 +64,20 @@ pub(crate) fn first_of(bytes: &[u8], part: &Range<usize>) -> usize {
 }
 
 impl Literal {
+    fn new(text: &'static str) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            bits: Bits::default(),
+        }
+    }
+
     /// Whether it stands at a place within a part of the bytes.
     #[inline]
     fn stands_at(&self, bytes: &[u8], place: Near, part: &Range<usize>) -> bool {
         let end = place.start.wrapping_add(self.bytes.len());
         let within = place.start >= part.start && place.start < part.end && end <= part.end;
         within
-            && (place.whole || bytes.get(place.start..end) == Some(&self.bytes))
+            && (place.whole || bytes.get(place.start..end) == Some(self.bytes))
             && (self.bits.anywhere != 0 || place.start == part.start || may_follow(bytes[place.start - 1]))
     }
 }
@@ -125,11 +137,12 @@ impl Met {
 }
 
 impl Literals {
-    /// The set. A literal has at least three bytes and at most 65,536 stand in a set; one that stands twice has
-    /// the bits of both. A line end before it says that it counts only where it is the first of a line, two that
-    /// it is a sure beginning besides.
-    pub(crate) fn new<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Self {
-        let mut known = std::collections::BTreeMap::<&[u8], Bits>::new();
+    /// The set. A literal has at least four bytes, and at most 16,384 stand in a set; one that stands twice has
+    /// the bits of both. A line end before it says that it counts only where it is the first of a line, two that it is
+    /// a sure beginning besides.
+    pub(crate) fn new(rows: impl Iterator<Item = (&'static str, u64)>) -> Self {
+        let mut list: Vec<Literal> = Vec::new();
+        let mut places = HashMap::new();
         let mut sure = Vec::new();
         for (text, bits) in rows {
             let text = match text.strip_prefix("\n\n") {
@@ -140,39 +153,25 @@ impl Literals {
                 None => text,
             };
             let (text, first) = text.strip_prefix('\n').map_or((text, false), |text| (text, true));
-            if text.len() >= 3 {
-                let known = known.entry(text.as_bytes()).or_default();
-                *if first {
-                    &mut known.first
-                } else {
-                    &mut known.anywhere
-                } |= bits;
-            }
+            let literal = match places.entry(text) {
+                Entry::Occupied(place) => &mut list[*place.get()],
+                Entry::Vacant(place) => {
+                    place.insert(list.len());
+                    list.push(Literal::new(text));
+                    list.last_mut().expect("it was just put there")
+                }
+            };
+            literal.bits.add(bits, first);
         }
-        let mut grams = Vec::with_capacity(known.len() * 8);
-        for ((bytes, bits), literal) in known.iter().zip(0..=u16::MAX) {
-            match bytes.len() {
-                3 if bits.anywhere == 0 => grams.extend(of_three(bytes, literal, BEFORE)),
-                3 => grams.extend(of_three(bytes, literal, &ANY)),
-                4 => grams.extend(
-                    [0, 1]
-                        .into_iter()
-                        .flat_map(|at| known_by_three(bytes, literal, at)),
-                ),
-                _ => grams.extend([0, 1].map(|next| known_by_four(bytes, literal, rarest(bytes) + next))),
-            }
+        let mut grams = Vec::with_capacity(list.len() * 4);
+        for (literal, at) in list.iter().zip(0..=u16::MAX) {
+            grams_of(literal.bytes, at, &mut grams);
         }
         Self {
             sure,
             marks: marks(&grams),
             grams: Buckets::new(&grams),
-            list: known
-                .into_iter()
-                .map(|(bytes, bits)| Literal {
-                    bytes: bytes.into(),
-                    bits,
-                })
-                .collect(),
+            list,
         }
     }
 
@@ -295,10 +294,10 @@ impl Literals {
             found &= !(0xFF << (index * 8));
             let at = step + index as usize * 2;
             let frame = frame(bytes, at);
-            for entry in self.grams.near(gram_of(frame)) {
+            for entry in self.grams.near(frame) {
                 if entry.fits(frame) {
                     let near = Near {
-                        start: at.wrapping_add_signed(-isize::from(entry.offset)),
+                        start: at.wrapping_sub(usize::from(entry.offset)),
                         whole: entry.whole,
                     };
                     if ask(&self.list[usize::from(entry.literal)], near) {
@@ -334,7 +333,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Literals;
-    use crate::buckets::{BEFORE, may_follow};
+    use crate::buckets::may_follow;
     use crate::formats::FORMATS;
     use crate::looks;
 
@@ -393,32 +392,24 @@ mod tests {
     }
 
     #[test]
-    fn a_first_literal_is_known_after_every_byte_it_may_follow() {
-        let all = (0..=u8::MAX).filter(|byte| may_follow(*byte)).collect::<Vec<_>>();
-        let mut known = BEFORE.to_vec();
-        known.sort_unstable();
-        assert_eq!(known, all);
-    }
-
-    #[test]
-    fn every_literal_has_three_bytes() {
+    fn every_literal_has_four_bytes() {
         let short = rows()
             .into_iter()
-            .find(|(text, _)| text.trim_start_matches('\n').len() < 3);
+            .find(|(text, _)| text.trim_start_matches('\n').len() < 4);
         assert_eq!(short, None);
     }
 
     #[test]
     fn a_literal_that_must_be_first_is_found_there_and_nowhere_else() {
         let set =
-            Literals::new([("\nerror: ", 1), ("error: ", 2), ("\n##[", 4), ("\nerror: x", 8)].into_iter());
+            Literals::new([("\nerror: ", 1), ("error: ", 2), ("\n##[x", 4), ("\nerror: x", 8)].into_iter());
         for (text, expected) in [
             ("error: x", 11),
             ("  \terror: y", 3),
             ("x error: x", 2),
-            ("##[", 4),
-            (" ##[", 4),
-            ("x##[", 0),
+            ("##[x", 4),
+            (" ##[x", 4),
+            ("x##[x", 0),
             ("error: error: x", 3),
         ] {
             assert_eq!(bits(&set, text.as_bytes()), expected, "{text}");
@@ -427,20 +418,35 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_of_three_bytes_is_found_at_even_and_odd_places_and_at_the_ends() {
-        let set = Literals::new([("##[", 1), ("E: ", 2), ("FAIL", 4)].into_iter());
+    fn a_literal_of_four_bytes_is_found_at_even_and_odd_places_and_at_the_ends() {
+        let set = Literals::new([("##[x", 1), ("\nE: U", 2), ("FAIL", 4)].into_iter());
         for (text, expected) in [
-            ("##[", 1),
-            ("x##[", 1),
-            ("xx##[", 1),
-            ("xE: ", 2),
-            ("E: ", 2),
-            ("E:", 0),
-            ("#E: ##[FAIL", 7),
+            ("##[x", 1),
+            ("x##[x", 1),
+            ("xx##[x", 1),
+            ("xE: U", 0),
+            (" E: U", 2),
+            ("E: U", 2),
+            ("E: ", 0),
+            ("E: U##[xFAIL", 7),
             ("aFAIL", 4),
             ("aaFAI", 0),
         ] {
             assert_eq!(bits(&set, text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_first_literal_is_met_behind_a_prefix_and_behind_colour() {
+        let set = Literals::new([("\n(!) ", 1)].into_iter());
+        for (text, expected) in [
+            ("\x1b[1m\x1b[33m(!) x", true),
+            ("\x1b[K(!) x", true),
+            ("[web] (!) x", true),
+            ("0%\r(!) x", true),
+            ("re(!) x", false),
+        ] {
+            assert_eq!(set.any(text.as_bytes()), expected, "{text}");
         }
     }
 

@@ -38,8 +38,8 @@ pub(crate) const FORMAT: Format = Format {
         "error during build:",
         "Transform failed with ",
         "✓ built in ",
-        "[!] ",
-        "(!) ",
+        "\n[!] ",
+        "\n(!) ",
     ],
     reader: || Box::<Bundler>::default(),
 };

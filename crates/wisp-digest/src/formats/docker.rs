@@ -30,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
         "DONE ",
         "CACHED",
         "------",
-        ">>> ",
+        "| >>> ",
         "Dockerfile:",
         "failed to solve",
         "returned a non-zero code",

@@ -26,10 +26,10 @@ pub(crate) const FORMAT: Format = Format {
         "\nerror: ",
         " tests, ",
         " test, ",
-        "** (",
+        "\n** (",
         "could not compile dependency",
         "(.ex)",
-        "==> ",
+        "\n==> ",
     ],
     reader: || Box::<Mix>::default(),
 };

@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "Go 1.26",
     triggers: &[
         ".go:",
-        "go: ",
+        "\ngo: ",
         "package ",
         "imports ",
         "no required module provides",

@@ -18,9 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         "[ RUN ",
         "[  FAILED",
-        "[       OK",
+        " OK ] ",
         "[  PASSED",
-        "[=======",
+        "===] ",
         "[-------",
         " FAILED TEST",
         "DISABLED TEST",

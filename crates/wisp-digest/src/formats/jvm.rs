@@ -18,9 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     version: "JDK 17, Kotlin 2.0 (documentation)",
     triggers: &[
         ".java:",
-        "e: /",
+        "\ne: /",
         "e: file",
-        "w: /",
+        "\nw: /",
         "w: file",
         ".kt:",
         ".kts:",

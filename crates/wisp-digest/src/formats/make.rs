@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     tools: "GNU make, BSD make",
     recognises: "failed recipes as consequences; missing rules and makefile errors as causes",
     version: "GNU make 4.3",
-    triggers: &["make: ", "make[", "gmake", "*** ", "mingw32-make"],
+    triggers: &["make: ", "make[", "gmake", ": *** ", "mingw32-make"],
     reader: || Box::new(Make),
 };
 

@@ -31,7 +31,8 @@ pub(crate) const FORMAT: Format = Format {
         "SUCCESS [",
         "FAILURE [",
         "SKIPPED",
-        "<<< ",
+        "<<< FAILURE!",
+        "<<< ERROR!",
     ],
     reader: || Box::<Maven>::default(),
 };

@@ -19,7 +19,15 @@ pub(crate) const FORMAT: Format = Format {
     tools: "node --test (spec reporter; for its TAP see tap)",
     recognises: "failed tests with message and place, parents told from leaves, the counts",
     version: "Node 24",
-    triggers: &["✖ ", "✔ ", "﹣ ", "▶ ", "ℹ ", "failing tests:", "test at "],
+    triggers: &[
+        "\n✖ ",
+        "\n✔ ",
+        "\n﹣ ",
+        "\n▶ ",
+        "\nℹ ",
+        "failing tests:",
+        "test at ",
+    ],
     reader: || Box::<NodeTest>::default(),
 };
 

@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         "There were ",
         "FAILURES!",
         "ERRORS!",
-        "OK (",
+        "\nOK (",
         "OK, but ",
         ", Assertions: ",
         "PHP Fatal error: ",

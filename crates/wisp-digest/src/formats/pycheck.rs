@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         ".py:",
         ".pyi:",
-        "--> ",
+        "\n--> ",
         "Found ",
         "Success: no issues",
         "All checks passed",

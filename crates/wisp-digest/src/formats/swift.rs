@@ -39,7 +39,7 @@ pub(crate) const FORMAT: Format = Format {
         "Failed frontend command:",
         ": Invalid manifest",
         "Dependencies could not be resolved",
-        "❌ ",
+        "\n❌ ",
         ".swift, line ",
         " Program crashed: ",
         "Exited with unexpected signal code ",

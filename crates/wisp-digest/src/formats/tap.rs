@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     triggers: &[
         "not ok ",
         "TAP version ",
-        "ok 1",
+        "\nok 1",
         "Bail out!",
         "Dubious, test returned",
         " subtests",

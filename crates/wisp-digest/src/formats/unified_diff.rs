@@ -20,9 +20,9 @@ pub(crate) const FORMAT: Format = Format {
     version: "git 2.39, GNU patch 2.7",
     triggers: &[
         "diff --git ",
-        "--- ",
-        "+++ ",
-        "@@ -",
+        "\n--- ",
+        "\n+++ ",
+        "\n@@ -",
         "patching file ",
         "Hunk #",
         "patch does not apply",

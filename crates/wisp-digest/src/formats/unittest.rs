@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     tools: "python -m unittest, manage.py test",
     recognises: "failed tests and errors with the exception and its innermost frame, the sums",
     version: "Python 3.13",
-    triggers: &["FAIL: ", "ERROR: ", "Ran ", "FAILED (", ") ... "],
+    triggers: &["FAIL: ", "ERROR: ", "\nRan ", "FAILED (", ") ... "],
     reader: || Box::<Unittest>::default(),
 };
 

@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
         " DEV  v",
         " ↓ ",
         " × ",
-        "→ ",
+        "\n→ ",
         "⎯⎯",
         "Test Files  ",
         "      Tests  ",
