@@ -1,7 +1,8 @@
 //! A run of whole lines and whether anything must be taken off them.
 //!
 //! Most of most logs is plain: valid UTF-8 without escape sequences, backspaces or progress frames. That is asked
-//! once for a block of lines, so that a plain line is read where it lies.
+//! once for a block of lines, so that a plain line is read where it lies. Where colour stands in a block, it is asked
+//! again for each line, which a few words tell: that all of it is valid is known.
 
 use std::ops::Range;
 
@@ -17,7 +18,9 @@ const SHORT: usize = 40;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub bytes: &'a [u8],
+    /// All of it, where it is valid UTF-8.
     text: Option<&'a str>,
+    plain: bool,
 }
 
 /// The next block of whole lines and what is left of them.
@@ -32,19 +35,21 @@ pub(crate) fn next(lines: &[u8]) -> (Block<'_>, &[u8]) {
 
 impl<'a> Block<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        let text = std::str::from_utf8(bytes).ok().filter(|text| is_plain(text));
-        Self { bytes, text }
+        let text = std::str::from_utf8(bytes).ok();
+        let plain = text.is_some_and(is_plain);
+        Self { bytes, text, plain }
     }
 
     /// The text of all of it, when no line needs cleaning but at its end.
     pub(crate) fn text(&self) -> Option<&'a str> {
-        self.text
+        self.text.filter(|_| self.plain)
     }
 
     /// The text of a line that needs no cleaning but at its end.
     pub(crate) fn plain(&self, line: Range<usize>) -> Option<&'a str> {
         let text = self.text.filter(|_| line.len() <= limits::LINE)?;
-        Some(trimmed(&text[line]))
+        let line = &text[line];
+        (self.plain || is_plain(line)).then(|| trimmed(line))
     }
 }
 
@@ -110,11 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_anything_to_take_off_is_cleaned_line_by_line() {
+    fn a_line_with_anything_to_take_off_is_cleaned_and_those_beside_it_are_plain() {
         for odd in [&b"\x1b[1mx"[..], b"x\x08x", b"0\rx", b"\xEF\xBB\xBFx", b"x\xFF"] {
             let bytes = [b"plain\n", odd, b"\n"].concat();
             let (found, plain) = lines(&bytes);
-            assert_eq!((found.len(), plain), (2, 0), "{odd:?}");
+            let valid = std::str::from_utf8(odd).is_ok();
+            assert_eq!((found.len(), plain), (2, usize::from(valid)), "{odd:?}");
             assert_eq!(found[1], clean(odd));
         }
     }

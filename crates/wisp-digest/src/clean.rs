@@ -18,7 +18,13 @@ pub(crate) fn clean(raw: &[u8]) -> Cow<'_, str> {
         };
     }
     let plain = without_escapes(raw);
-    Cow::Owned(String::from_utf8_lossy(&plain).trim_end().to_owned())
+    Cow::Owned(match String::from_utf8(plain) {
+        Ok(mut text) => {
+            text.truncate(text.trim_end().len());
+            text
+        }
+        Err(odd) => String::from_utf8_lossy(odd.as_bytes()).trim_end().to_owned(),
+    })
 }
 
 /// A line with `GitLab`'s section marks, `section_start:TIME:NAME` and a carriage return before what is shown: the

@@ -166,7 +166,10 @@ impl Digester {
         let next = line.end + 1;
         if let Some(text) = block.plain(line.clone()) {
             let part = line.start..line.start + text.len();
-            let cues = Cues::ahead(&mut self.ahead, block.bytes, part);
+            let mut cues = Cues::ahead(&mut self.ahead, block.bytes, part);
+            if block.text().is_none() {
+                cues.hide_next();
+            }
             self.work.read(self.lines, text, tabs, cues);
             self.read_on(block, next)
         } else {

@@ -1,7 +1,8 @@
 //! Looking for a phrase in a line.
 //!
 //! The standard library prepares a search that stays linear for any phrase, which takes longer than to look through a
-//! line. A phrase of these readers is short: the rarer of its first and last byte is looked for, and the rest compared.
+//! line. A phrase of these readers is short: the rarest of its first two bytes and its last is looked for, and the rest
+//! compared.
 
 use crate::grams::commonness;
 use crate::near::near;
@@ -22,6 +23,12 @@ pub(crate) trait Find {
     /// What stands before the phrase where it stands first; all of the text where it does not.
     fn before(&self, phrase: &str) -> &str;
 
+    /// What follows the phrase at the start of the text, however often it stands there.
+    fn past(&self, phrase: &str) -> &str;
+
+    /// What stands before the phrase at the end of the text, however often it stands there.
+    fn short_of(&self, phrase: &str) -> &str;
+
     /// What stands before and after a byte of ASCII that is likely to be near.
     fn halves(&self, byte: u8) -> Option<(&str, &str)>;
 
@@ -32,12 +39,15 @@ pub(crate) trait Find {
 impl Find for str {
     fn place_of(&self, phrase: &str) -> Option<usize> {
         let (text, wanted) = (self.as_bytes(), phrase.as_bytes());
-        let (first, last) = (wanted.first()?, wanted.last()?);
-        let (byte, offset) = if commonness(*last) < commonness(*first) {
-            (*last, wanted.len() - 1)
-        } else {
-            (*first, 0)
-        };
+        let (mut byte, mut offset) = (*wanted.first()?, 0);
+        for other in [1, wanted.len() - 1] {
+            if let Some(rarer) = wanted
+                .get(other)
+                .filter(|each| commonness(**each) < commonness(byte))
+            {
+                (byte, offset) = (*rarer, other);
+            }
+        }
         let mut from = offset;
         loop {
             let at = from + memchr::memchr(byte, text.get(from..)?)?;
@@ -55,6 +65,22 @@ impl Find for str {
 
     fn before(&self, phrase: &str) -> &str {
         &self[..self.place_of(phrase).unwrap_or(self.len())]
+    }
+
+    fn past(&self, phrase: &str) -> &str {
+        let mut text = self;
+        while let Some(rest) = text.strip_prefix(phrase) {
+            text = rest;
+        }
+        text
+    }
+
+    fn short_of(&self, phrase: &str) -> &str {
+        let mut text = self;
+        while let Some(rest) = text.strip_suffix(phrase) {
+            text = rest;
+        }
+        text
     }
 
     fn halves(&self, byte: u8) -> Option<(&str, &str)> {
@@ -90,6 +116,8 @@ mod tests {
             prop_assert_eq!(text.has(&phrase), text.contains(&phrase));
             prop_assert_eq!(text.part_at(&phrase), text.split_once(&phrase));
             prop_assert_eq!(Some(text.before(&phrase)), text.split(&phrase).next());
+            prop_assert_eq!(text.past(&phrase), text.trim_start_matches(&phrase));
+            prop_assert_eq!(text.short_of(&phrase), text.trim_end_matches(&phrase));
             prop_assert_eq!(text.halves(b':'), text.split_once(':'));
             prop_assert_eq!(text.last_part_at(&phrase), text.rsplit_once(&phrase));
         }

@@ -87,6 +87,9 @@ impl Finding {
     /// Adds an explaining line that is not among the root lines.
     pub(crate) fn quote(&mut self, line: &Line<'_>) {
         if self.explain.len() < limits::EXPLAIN && !line.is_blank() {
+            if self.explain.is_empty() {
+                self.explain.reserve(limits::EXPLAIN / 2);
+            }
             self.explain.push(line.quote());
         }
     }

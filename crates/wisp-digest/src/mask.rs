@@ -7,32 +7,30 @@ pub(crate) fn mask(text: &str, out: &mut String) {
     out.clear();
     let bytes = text.as_bytes();
     let (mut at, mut kept) = (0, 0);
-    let mut path_before = false;
-    while let Some(first) = bytes.get(at) {
-        let class = class(*first);
-        let (mut end, classes) = run(bytes, at, class);
-        if class == BLANK && (end > at + 1 || *first != b' ') {
-            out.push_str(&text[kept..at]);
-            out.push(' ');
-            kept = end;
-        } else if class == PART {
-            let whole = end;
-            end = trim_end(bytes, at, end);
-            let token = &text[at..end];
-            let in_path = at > 0 && bytes[at - 1] == b'/';
-            let status = path_before && !in_path && is_status(token);
-            path_before = in_path;
-            if classes & DIGIT == 0 {
-                // What was trimmed off stays too, and is in no path.
-                path_before &= end == whole;
-                end = whole;
-            } else if !status {
-                out.push_str(&text[kept..at]);
+    while let Some(byte) = bytes.get(at) {
+        let class = CLASSES[usize::from(*byte)];
+        if class & DIGIT != 0 {
+            let start = at - back(bytes, at, PART);
+            let whole = at + run(bytes, at, PART);
+            let end = trim_end(bytes, start, whole);
+            let token = &text[start..end];
+            if !(is_status(token) && ends_path(bytes, start)) {
+                out.push_str(&text[kept..start]);
                 write_token(token, out);
                 kept = end;
             }
+            at = whole;
+        } else if class & BLANK != 0 {
+            let end = at + run(bytes, at, BLANK);
+            if end > at + 1 || *byte != b' ' {
+                out.push_str(&text[kept..at]);
+                out.push(' ');
+                kept = end;
+            }
+            at = end;
+        } else {
+            at += 1;
         }
-        at = end;
     }
     out.push_str(&text[kept..]);
 }
@@ -60,32 +58,44 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// The class of a byte, digits being parts like others.
-fn class(byte: u8) -> u8 {
-    CLASSES[usize::from(byte)] & !DIGIT
+fn is(class: u8, byte: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
 }
 
-/// Where the bytes of one class end that begin at `at`, and what they are together.
-fn run(bytes: &[u8], at: usize, class: u8) -> (usize, u8) {
-    let (mut end, mut classes) = (at, 0);
-    while let Some(byte) = bytes.get(end) {
-        let next = CLASSES[usize::from(*byte)];
-        if next & !DIGIT != class {
-            break;
-        }
-        classes |= next;
-        end += 1;
-    }
-    (end, classes)
+/// How many bytes of a class stand from `at` on.
+fn run(bytes: &[u8], at: usize, class: u8) -> usize {
+    bytes[at..].iter().take_while(|byte| is(class, **byte)).count()
+}
+
+/// How many bytes of a class stand just before `at`.
+fn back(bytes: &[u8], at: usize, class: u8) -> usize {
+    let before = bytes[..at].iter().rev();
+    before.take_while(|byte| is(class, **byte)).count()
+}
+
+/// Whether what stands before the token is the end of a path: a token after a slash, as the token is not.
+fn ends_path(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[..start];
+    let Some(last) = before.iter().rposition(|byte| is(PART, *byte)) else {
+        return false;
+    };
+    let length = back(bytes, last + 1, PART);
+    let whole = length == 1 || !is_joint(bytes[last]);
+    let slash = |end: usize| bytes[..end].last() == Some(&b'/');
+    whole && slash(last + 1 - length) && !slash(start)
 }
 
 /// A full stop or dash at the end of a token belongs to the sentence; a token is at least one byte.
 fn trim_end(bytes: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;
-    while end > start + 1 && matches!(bytes[end - 1], b'.' | b'-' | b'_') {
+    while end > start + 1 && is_joint(bytes[end - 1]) {
         end -= 1;
     }
     end
+}
+
+fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'.' | b'-' | b'_')
 }
 
 /// An HTTP status matters: 200 and 500 are different messages.

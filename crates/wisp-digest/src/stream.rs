@@ -22,6 +22,7 @@ pub(crate) struct Cues<'a> {
     bytes: &'a [u8],
     part: Range<usize>,
     found: Option<Bits>,
+    shows_next: bool,
 }
 
 /// Where the literals are looked for.
@@ -40,6 +41,7 @@ impl<'a> Cues<'a> {
             bytes: line,
             part: 0..line.len(),
             found: None,
+            shows_next: false,
         }
     }
 
@@ -50,7 +52,13 @@ impl<'a> Cues<'a> {
             bytes: block,
             part: line,
             found: None,
+            shows_next: true,
         }
+    }
+
+    /// Leaves the lines that come next out of sight, since they are to be cleaned first.
+    pub(crate) fn hide_next(&mut self) {
+        self.shows_next = false;
     }
 
     /// Leaves the line's last bytes, so many, without what stands before them.
@@ -72,9 +80,10 @@ impl<'a> Cues<'a> {
 
     /// What comes after the line, as far as it is at hand.
     fn next(&self) -> Next<'a> {
-        Next(match self.triggers {
-            Triggers::Ahead(..) => &self.bytes[self.part.end..],
-            Triggers::Alone(_) => &[],
+        Next(if self.shows_next {
+            &self.bytes[self.part.end..]
+        } else {
+            &[]
         })
     }
 

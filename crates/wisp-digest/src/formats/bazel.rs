@@ -326,7 +326,7 @@ impl Bazel {
     /// `//src:error_test      FAILED in 0.1s`.
     fn target(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let (name, rest) = line.text.halves(b' ').unwrap_or((line.text, ""));
-        let verdict = rest.trim_start().trim_start_matches("(cached) ");
+        let verdict = rest.trim_start().past("(cached) ");
         for (word, count) in [
             ("PASSED", "passed"),
             ("FAILED TO BUILD", "not built"),

@@ -153,7 +153,7 @@ impl Bundler {
         if text.starts_with("✖ Failed to load '") {
             self.close(report);
             report.failed(line);
-            let finding = Finding::new(Kind::Configure, text.trim_start_matches("✖ "), line);
+            let finding = Finding::new(Kind::Configure, text.past("✖ "), line);
             self.open = Some(Open::new(Tool::Command, Some(finding)));
             return Some(Step::Hold);
         }

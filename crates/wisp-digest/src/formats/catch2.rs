@@ -5,6 +5,7 @@
 
 use crate::counted::thousands;
 use crate::digest::Kind;
+use crate::find::Find;
 use crate::joined::joined;
 use crate::limits;
 use crate::line::{Line, leading_number, paren_place_at_start, place};
@@ -53,7 +54,7 @@ impl Reader for Catch {
         if let Some((location, rest)) = place {
             self.close(report);
             let name = self.name.clone().unwrap_or_else(|| "a test case".to_owned());
-            let said = rest.trim_start_matches(": ").trim_end_matches(':');
+            let said = rest.past(": ").trim_end_matches(':');
             self.open = Some(
                 Finding::new(Kind::Test, joined![name, ": ", said], line)
                     .of(&name)
@@ -98,7 +99,7 @@ impl Catch {
         }
         if let Some(finding) = &mut self.open {
             if finding.explain.is_empty() && finding.title.ends_with(": FAILED") {
-                let name = finding.title.trim_end_matches(": FAILED").to_owned();
+                let name = finding.title.short_of(": FAILED").to_owned();
                 finding.retitle(joined![name, ": ", line.body()]);
             }
             finding.add(line);

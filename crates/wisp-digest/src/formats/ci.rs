@@ -355,7 +355,7 @@ fn is_words(text: &str) -> bool {
 
 /// Why `GitLab` says that a job failed, when it is not the code that its script ended with.
 fn said(why: &str) -> Option<&str> {
-    let why = why.trim_start_matches(" (system failure)").strip_prefix(": ")?;
+    let why = why.past(" (system failure)").strip_prefix(": ")?;
     (!why.has("exit code ")).then_some(why)
 }
 

@@ -252,7 +252,7 @@ fn ended(text: &str) -> Option<(&str, &str)> {
 /// What the daemon refused, and what only tells of a step or a container that failed.
 fn daemon(line: &Line<'_>, report: &mut Report) -> bool {
     let text = line.text.trim_start();
-    let bare = text.trim_start_matches("docker: ").trim_start_matches("ERROR: ");
+    let bare = text.past("docker: ").past("ERROR: ");
     if text.starts_with("✘ Container ") && text.has(" Error") {
         report.announce(line);
     } else if text.starts_with("executor failed running [") {

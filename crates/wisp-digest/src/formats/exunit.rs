@@ -88,7 +88,7 @@ impl Reader for Mix {
                 report.cascade(line);
                 return Step::Take;
             }
-            self.open = Some(Open::compile(file.trim_end_matches(" =="), line));
+            self.open = Some(Open::compile(file.short_of(" =="), line));
             return Step::Hold;
         }
         self.inside(line, report)

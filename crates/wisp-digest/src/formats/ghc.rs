@@ -89,7 +89,7 @@ impl Reader for Ghc {
         let block = line.indent() > 0 || is_source(line.text);
         if let Some((finding, empty)) = self.open.as_mut().filter(|_| block) {
             if std::mem::take(empty) {
-                let title = joined![finding.title, " ", line.body().trim_start_matches("• ")];
+                let title = joined![finding.title, " ", line.body().past("• ")];
                 finding.retitle(title);
             }
             finding.add(line);
@@ -141,11 +141,11 @@ fn without_package(text: &str) -> &str {
 impl Block {
     fn begin(line: &Line<'_>) -> Option<Self> {
         let text = line.text;
-        let (number, owned) = (line.number, line.quote().text);
+        let (number, owned) = (line.number, || line.quote().text);
         if text.starts_with("Error: [S-") {
             Some(Self::Plan {
                 number,
-                text: owned,
+                text: owned(),
                 cause: None,
             })
         } else if text == "Error: [Cabal-7107]"
@@ -159,7 +159,7 @@ impl Block {
         } else if text.starts_with("Error: cabal: Failed to build") && !text.ends_with('.') {
             Some(Self::Sentence {
                 number,
-                text: owned,
+                text: owned(),
                 killed: false,
             })
         } else {

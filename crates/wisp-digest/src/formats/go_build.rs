@@ -7,7 +7,7 @@ use crate::diag::{check_at_end, missing_name};
 use crate::digest::Kind;
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, has_extension, place_at_start};
+use crate::line::{Line, has_extension, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -35,11 +35,12 @@ struct GoBuild {
 impl Reader for GoBuild {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text.strip_prefix("vet: ").unwrap_or(line.text);
-        if let Some((location, rest)) = place_at_start(text)
-            .filter(|(place, _)| has_extension(&place.path, &["go"]) && place.column.is_some())
+        if let Some((place, rest)) =
+            place(text).filter(|(place, _)| has_extension(place.path, &["go"]) && place.column.is_some())
             && let Some(message) = rest.strip_prefix(": ")
             && line.indent() == 0
         {
+            let location = place.location();
             self.close(report);
             if message == "too many errors" {
                 return too_many(line, report);

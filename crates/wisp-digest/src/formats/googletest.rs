@@ -2,10 +2,11 @@
 //!
 //! Written from real runs of GoogleTest 1.15. What a passing test prints is its own affair.
 
+use crate::block::trimmed;
 use crate::digest::Kind;
 use crate::find::Find;
 use crate::joined::{Quoted, joined};
-use crate::line::{Line, leading_number, number_before, place};
+use crate::line::{Line, leading_number, number_before, place, without_indent};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -81,10 +82,11 @@ impl Reader for Gtest {
 
 fn mark(text: &str) -> Option<(&str, &str)> {
     let (inside, rest) = text.strip_prefix('[')?.halves(b']')?;
-    let known = ["RUN", "FAILED", "OK", "PASSED", "SKIPPED", "DISABLED"].contains(&inside.trim())
-        || inside.starts_with("----")
-        || inside.starts_with("====");
-    known.then(|| (inside.trim(), rest.trim_start()))
+    let mark = trimmed(without_indent(inside));
+    let known = inside.starts_with("----")
+        || inside.starts_with("====")
+        || ["RUN", "FAILED", "OK", "PASSED", "SKIPPED", "DISABLED"].contains(&mark);
+    known.then(|| (mark, without_indent(rest)))
 }
 
 /// Lines that say more about a running test than that it printed them.

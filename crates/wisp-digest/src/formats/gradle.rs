@@ -233,7 +233,7 @@ impl Gradle {
 
     /// The output of another task begins.
     fn begin(&mut self, text: &str, report: &mut Report) {
-        let name = text.trim_start_matches("> Task ").split(' ').next().unwrap_or("");
+        let name = text.past("> Task ").split(' ').next().unwrap_or("");
         let known = report.total();
         if let Some((task, before)) = self.task.replace((name.to_owned(), known)) {
             if task == name {

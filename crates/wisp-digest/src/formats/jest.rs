@@ -226,7 +226,7 @@ pub(super) fn own_frame(text: &str) -> Option<Location> {
         .rsplit_once('(')
         .map_or(text, |(_, inside)| inside)
         .trim_end_matches(')');
-    let (place, _) = place(inside.trim_start_matches("file://").trim())?;
+    let (place, _) = place(inside.past("file://").trim())?;
     let foreign =
         place.path.has("node_modules") || place.path.starts_with("node:") || place.path.has("internal/");
     (!foreign).then(|| place.location())

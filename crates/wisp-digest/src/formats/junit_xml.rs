@@ -178,26 +178,38 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
         let rest = &tag[at + name.len()..];
         let whole = tag[..at].ends_with([' ', '\t']);
         if let Some(rest) = rest.strip_prefix('=').filter(|_| whole) {
-            let quote = rest.chars().next().filter(|each| *each == '"' || *each == '\'')?;
-            return rest[1..].split_once(quote).map(|(value, _)| unescape(value));
+            let quote = rest.bytes().next().filter(|each| matches!(each, b'"' | b'\''))?;
+            return rest[1..].halves(quote).map(|(value, _)| unescape(value));
         }
         from = at + name.len();
     }
     None
 }
 
+/// What XML writes for characters.
+const ESCAPES: &[(&str, &str)] = &[
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&apos;", "'"),
+    ("&#10;", "\n"),
+    ("&#xA;", "\n"),
+    ("&amp;", "&"),
+];
+
 fn unescape(text: &str) -> String {
-    if !text.as_bytes().contains(&b'&') {
-        return text.to_owned();
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+        let (before, from) = rest.split_at(at);
+        let escape = ESCAPES.iter().find(|(escape, _)| from.starts_with(escape));
+        let (escape, shown) = escape.unwrap_or(&("&", "&"));
+        plain.push_str(before);
+        plain.push_str(shown);
+        rest = &from[escape.len()..];
     }
-    let text = text
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"")
-        .replace("&apos;", "'");
-    text.replace("&#10;", "\n")
-        .replace("&#xA;", "\n")
-        .replace("&amp;", "&")
+    plain.push_str(rest);
+    plain
 }
 
 fn suite(tag: &str, line: &Line<'_>, report: &mut Report) {

@@ -6,7 +6,7 @@
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, has_extension, leading_number, number_after, place_at_start, quoted};
+use crate::line::{Line, has_extension, leading_number, number_after, place, quoted};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -125,11 +125,11 @@ impl Latex {
             return true;
         }
         let on = self.part != Part::Outside;
-        let placed = place_at_start(line.text).filter(|(place, rest)| {
-            on && place.column.is_none() && rest.starts_with(": ") && is_source(&place.path)
+        let placed = on.then(|| place(line.text)).flatten().filter(|(place, rest)| {
+            place.column.is_none() && rest.starts_with(": ") && is_source(place.path)
         });
         let (location, message) = match placed {
-            Some((place, rest)) => (Some(place), &rest[2..]),
+            Some((place, rest)) => (Some(place.location()), &rest[2..]),
             None => match line.text.strip_prefix("! ") {
                 Some(message) if on || is_known(message) => (None, message),
                 _ => return false,

@@ -343,7 +343,7 @@ fn duplicate(line: &Line<'_>, report: &mut Report) {
         .text
         .part_at("ld: ")
         .map_or(line.text, |(_, rest)| rest)
-        .trim_start_matches("error: ");
+        .past("error: ");
     let mark = if text.has("multiple definition of") {
         "multiple definition of"
     } else {

@@ -2,9 +2,9 @@
 //!
 //! Written from real runs of GNU make 4.3; BSD make from documentation.
 
-use crate::digest::{Kind, Location};
+use crate::digest::Kind;
 use crate::find::Find;
-use crate::line::{Line, place_at_start};
+use crate::line::{Line, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -83,14 +83,13 @@ fn stop(message: &str, line: &Line<'_>, report: &mut Report) -> Step {
 
 /// `Makefile:12: *** missing separator.  Stop.`
 fn makefile_error(line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((location, rest)) = place_at_start(line.text) else {
+    let Some((place, rest)) = place(line.text) else {
         return Step::Pass;
     };
     let Some(message) = rest.strip_prefix(": *** ") else {
         return Step::Pass;
     };
     report.failed(line);
-    let location: Location = location;
-    report.fail(Finding::new(Kind::Configure, message, line).at(location));
+    report.fail(Finding::new(Kind::Configure, message, line).at(place.location()));
     Step::Take
 }

@@ -52,7 +52,7 @@ impl Reader for Node {
             }
             if body.starts_with("[cause]: ") {
                 open.add(line);
-                let cause = body.trim_start_matches("[cause]: ");
+                let cause = body.past("[cause]: ");
                 open.retitle(joined![open.title, "; cause: ", cause]);
                 return Step::Hold;
             }

@@ -272,7 +272,7 @@ impl Open {
     fn state(&mut self, line: &Line<'_>) {
         if self.stated && self.surfaced.is_none() {
             let told = self.finding.title.strip_prefix(&self.name).unwrap_or("");
-            self.surfaced = Some((self.finding.lines.first, told.trim_start_matches(": ").to_owned()));
+            self.surfaced = Some((self.finding.lines.first, told.past(": ").to_owned()));
         }
         if self.stated {
             self.finding.location = None;

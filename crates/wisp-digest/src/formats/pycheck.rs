@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use crate::diag::{Level, check_at_end, colon, missing_name};
+use crate::diag::{Level, check_at_end, level_at_start, missing_name};
 use crate::digest::Kind;
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, has_extension, leading_number, number_before, place_at_start};
+use crate::line::{Line, has_extension, leading_number, number_before, place};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -80,8 +80,8 @@ impl Reader for Checkers {
 impl Checkers {
     /// ruff's full form has the place under the message: ` --> a.py:1:8`.
     fn ruff_block(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
-        let (location, _) = place_at_start(line.body().strip_prefix("--> ")?)?;
-        if !has_extension(&location.path, &["py", "pyi", "ipynb"]) {
+        let (place, _) = place(line.body().strip_prefix("--> ")?)?;
+        if !has_extension(place.path, &["py", "pyi", "ipynb"]) {
             return None;
         }
         let above = report
@@ -93,7 +93,7 @@ impl Checkers {
             number: above.line,
             text: &above.text,
         };
-        self.open = Some(Finding::new(Kind::Lint, unmarked(&above.text), &said).at(location));
+        self.open = Some(Finding::new(Kind::Lint, unmarked(&above.text), &said).at(place.location()));
         Some(Step::Hold)
     }
 
@@ -176,13 +176,13 @@ fn finding(line: &Line<'_>, report: &mut Report) -> Found {
 
 fn stated(line: &Line<'_>, report: &mut Report) -> Option<Found> {
     let text = line.body();
-    if let Some(found) = colon(text).filter(|each| has_extension(&each.location.path, &["py", "pyi"])) {
-        return Some(typed(found.level, found.message, found.location, line, report));
+    let (place, rest) = place(text).filter(|(place, _)| has_extension(place.path, &["py", "pyi"]))?;
+    let location = place.location();
+    if let Some((level, message)) = rest.strip_prefix(':').and_then(level_at_start) {
+        return Some(typed(level, message, location, line, report));
     }
-    let (location, rest) =
-        place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["py", "pyi"]))?;
     let said = rest.strip_prefix(" - ").or_else(|| after_end(rest));
-    if let Some((level, message)) = said.and_then(crate::diag::level_at_start) {
+    if let Some((level, message)) = said.and_then(level_at_start) {
         return Some(typed(level, message, location, line, report));
     }
     let message = rest

@@ -187,7 +187,7 @@ impl Open {
     fn loading(line: &Line<'_>) -> Self {
         let name = line
             .text
-            .trim_start_matches("An error occurred ")
+            .past("An error occurred ")
             .before(" - ")
             .trim_end_matches('.')
             .to_owned();

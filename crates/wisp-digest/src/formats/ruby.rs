@@ -6,7 +6,7 @@
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, has_extension, place_at_start};
+use crate::line::{Line, has_extension};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -55,12 +55,12 @@ impl Reader for Ruby {
             self.open = Some(Finding::new(Kind::Exception, title, line).at(place));
             return Step::Lean;
         }
-        if let Some((place, rest)) = place_at_start(line.text)
+        if let Some((place, rest)) = crate::line::place(line.text)
             && let Some(message) = rest.strip_prefix(": syntax error, ")
-            && !has_extension(&place.path, &["php"])
+            && !has_extension(place.path, &["php"])
         {
             let title = joined!["SyntaxError: ", message];
-            self.open = Some(Finding::new(Kind::Compile, title, line).at(place));
+            self.open = Some(Finding::new(Kind::Compile, title, line).at(place.location()));
             return Step::Lean;
         }
         Step::Pass

@@ -74,7 +74,7 @@ impl Reader for Sanitizer {
         if let Some((location, rest)) =
             place_at_start(text).filter(|(_, rest)| rest.starts_with(": runtime error: "))
         {
-            let message = rest.trim_start_matches(": ");
+            let message = rest.past(": ");
             let cause = place_key(&location);
             report.fail(
                 Finding::new(Kind::Crash, message, line)

@@ -10,7 +10,7 @@ use crate::diag::missing_name;
 use crate::digest::Kind;
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, has_extension, leading_number, number_after, place_at_start};
+use crate::line::{Line, has_extension, leading_number, number_after, place, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -157,13 +157,14 @@ impl Scala {
     /// sbt's `[error] /srv/src/Main.scala:2:19: type mismatch;`.
     fn plain(&mut self, text: &str, line: &Line<'_>, report: &mut Report) -> bool {
         let Some((place, rest)) =
-            place_at_start(text).filter(|(place, _)| has_extension(&place.path, &["scala", "sbt"]))
+            place(text).filter(|(place, _)| has_extension(place.path, &["scala", "sbt"]))
         else {
             return false;
         };
         let Some(message) = rest.strip_prefix(": ") else {
             return false;
         };
+        let place = place.location();
         if line.text.starts_with("[warn] ") {
             report.warn("scala", Some(place), line);
             self.opens(None, Form::Plain);
@@ -324,7 +325,7 @@ impl Open {
                 } else {
                     "[warn] "
                 };
-                if self.told >= ENDED || !line.text.starts_with(mark) || place_at_start(text).is_some() {
+                if self.told >= ENDED || !line.text.starts_with(mark) || place(text).is_some() {
                     return false;
                 }
                 text.trim()
@@ -368,7 +369,7 @@ impl Open {
 fn tell(finding: &mut Finding, form: Form, said: &str) {
     match form {
         Form::Test if said.starts_with("Location: (") => {
-            let place = said.trim_start_matches("Location: (").trim_end_matches(')');
+            let place = said.past("Location: (").trim_end_matches(')');
             finding.location = place_at_start(place).map(|(place, _)| place);
         }
         Form::Test if said.starts_with("at ") => {

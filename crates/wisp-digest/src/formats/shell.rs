@@ -278,7 +278,7 @@ fn death(text: &str) -> bool {
         "Illegal instruction",
         "Floating point exception",
     ];
-    let text = text.trim_end_matches(" (core dumped)");
+    let text = text.short_of(" (core dumped)");
     if DEATHS.contains(&text) {
         return true;
     }

@@ -194,7 +194,7 @@ impl Tap {
         if looks.starts_with("r test exited with ") {
             test_more::died(line, report);
         } else if looks.starts_with(" planned ") && !self.bad {
-            report.fail(Finding::new(Kind::Test, body.trim_start_matches("# "), line));
+            report.fail(Finding::new(Kind::Test, body.past("# "), line));
         } else {
             report.cascade(line);
         }
@@ -357,7 +357,7 @@ impl Open {
         self.sides = Some(taken + 1);
         let title = match taken {
             0 => {
-                let name = self.finding.title.trim_end_matches(" failed");
+                let name = self.finding.title.short_of(" failed");
                 joined![name, ": ", side]
             }
             _ => joined![self.finding.title, " ", side],

@@ -51,11 +51,7 @@ pub(super) fn died(line: &Line<'_>, report: &mut Report) {
     let last = said.len().checked_sub(1);
     let root = stopped.and_then(|at| at.checked_sub(1)).or(placed).or(last);
     let Some(root) = root.map(|at| said[at]) else {
-        report.fail(Finding::new(
-            Kind::Test,
-            line.body().trim_start_matches("# "),
-            line,
-        ));
+        report.fail(Finding::new(Kind::Test, line.body().past("# "), line));
         return;
     };
     let mut finding = Finding::new(Kind::Exception, &root.text, &as_line(root));

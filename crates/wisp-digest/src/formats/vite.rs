@@ -125,9 +125,7 @@ impl Build {
 
     /// Opens a failure: `src/a.ts (1:16): …`, `/srv/a.ts:2:10: ERROR: …`, or the message alone.
     fn state(&mut self, said: &str, line: &Line<'_>) {
-        let said = said
-            .trim_start_matches("RollupError: ")
-            .trim_start_matches("Error: ");
+        let said = said.past("RollupError: ").past("Error: ");
         let (location, title) = placed(said).map_or((None, said), |(place, title)| (Some(place), title));
         let mut finding = Finding::new(Kind::Compile, title, line).because(unresolved(title));
         finding.location = location.or_else(|| asked_from(title));
@@ -155,7 +153,7 @@ fn is_errors(text: &str) -> bool {
 fn placed(said: &str) -> Option<(Location, &str)> {
     if let Some((place, rest)) = place_at_start(said) {
         let message = rest.trim_start_matches([':', ' ']);
-        return Some((place, message.trim_start_matches("ERROR: ")));
+        return Some((place, message.past("ERROR: ")));
     }
     let (path, rest) = said.part_at(" (")?;
     let (row, rest) = leading_number(rest)?;

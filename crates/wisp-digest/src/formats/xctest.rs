@@ -180,7 +180,7 @@ fn parallel(rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
     }
     if verdict.starts_with("failed") {
         // Its assertions name the module too.
-        let end = joined![".", name.trim_end_matches("()")];
+        let end = joined![".", name.short_of("()")];
         let subjects = report
             .failures
             .iter()

@@ -176,7 +176,7 @@ pub(super) fn report(found: Diagnostic<'_>, line: &Line<'_>, report: &mut Report
         report.cascade(line);
         return None;
     }
-    let title = joined![code, ": ", message].trim_start_matches(": ").to_owned();
+    let title = joined![code, ": ", message].past(": ").to_owned();
     let place = location.as_ref().map_or(String::new(), ToString::to_string);
     let mut finding = Finding::new(kind(code), &title, line)
         .because(missing_name(message))

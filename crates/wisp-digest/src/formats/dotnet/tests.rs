@@ -125,7 +125,7 @@ pub(super) fn frame(body: &str) -> Option<Location> {
     let (path, line) = place.rsplit_once(':')?;
     Some(Location {
         path: path.to_owned(),
-        line: Some(line.trim_start_matches("line ").trim().parse().ok()?),
+        line: Some(line.past("line ").trim().parse().ok()?),
         column: None,
     })
 }

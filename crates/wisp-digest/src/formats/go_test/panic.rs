@@ -106,8 +106,7 @@ impl Panic {
 
 /// The message without the runtime's word that a test recovered it and panicked again.
 fn unrecovered(text: &str) -> &str {
-    text.trim_end_matches(" [recovered]")
-        .trim_end_matches(" [recovered, repanicked]")
+    text.short_of(" [recovered]").short_of(" [recovered, repanicked]")
 }
 
 /// Gives the finding the first own frame as its place.

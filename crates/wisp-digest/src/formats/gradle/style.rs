@@ -19,11 +19,7 @@ pub(super) enum Style {
 impl Style {
     /// The task of a heading.
     pub(super) fn of(heading: &str) -> Self {
-        let name = heading
-            .trim_start_matches("> Task ")
-            .split(' ')
-            .next()
-            .unwrap_or("");
+        let name = heading.past("> Task ").split(' ').next().unwrap_or("");
         let own = ["tlint", "detekt", "checkstyle"]
             .iter()
             .any(|tool| name.has(tool));

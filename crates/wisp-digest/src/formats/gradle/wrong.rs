@@ -168,7 +168,7 @@ impl Wrong {
     /// The innermost exception is the root when the block did not say the same.
     fn take_cause(&mut self) {
         let Some(quote) = self.cause.take() else { return };
-        let text = quote.text.trim_start_matches("Caused by: ");
+        let text = quote.text.past("Caused by: ");
         let message = text.part_at(": ").map_or(text, |(_, message)| message);
         if self.finding.title.contains(message) {
             return;
