@@ -6,17 +6,17 @@
 //! nothing else says it.
 
 mod style;
+mod tests;
 mod wrong;
 
 use style::Style;
+use tests::{Test, Tests, is_under};
 use wrong::Wrong;
 
-use super::java::Trace;
 use super::jvm;
 use crate::diag::missing_name;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
-use crate::joined::joined;
 use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
@@ -25,11 +25,13 @@ use crate::report::{Finding, Report};
 pub(crate) const FORMAT: Format = Format {
     name: "gradle",
     tools: "gradle, gradlew (Java, Kotlin, Android)",
-    recognises: "failed tests, ktlint's, detekt's and Checkstyle's remarks, failed tasks as consequences, what went wrong when nothing else says it",
+    recognises: "failed tests, flaky ones told apart, ktlint's, detekt's and Checkstyle's remarks, failed tasks as consequences, what went wrong when nothing else says it",
     version: "Gradle 3 to 8 (runs posted by their users), 9 (documentation)",
     triggers: &[
         "> Task ",
         "FAILED",
+        " PASSED",
+        "There were failing tests",
         "BUILD SUCCESSFUL",
         "FAILURE: Build ",
         "* What went wrong:",
@@ -54,7 +56,7 @@ pub(crate) const FORMAT: Format = Format {
 
 #[derive(Debug, Default)]
 struct Gradle {
-    test: Option<Test>,
+    tests: Tests,
     /// In what a test has printed.
     printed: bool,
     /// Where the build file is wrong.
@@ -81,25 +83,11 @@ enum Block {
     Help,
 }
 
-/// A test that failed, with its exception.
-#[derive(Debug)]
-struct Test {
-    finding: Finding,
-    name: String,
-    trace: Option<Trace>,
-    /// After `Caused by:` on a line of its own.
-    caused: bool,
-}
-
 impl Reader for Gradle {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
-        if let Some(test) = &mut self.test {
-            if is_under(line) || (line.is_blank() && test.trace.is_some()) {
-                test.line(line);
-                return Step::Hold;
-            }
-            self.close(report);
+        if self.tests.line(line, report) {
+            return Step::Hold;
         }
         if self.printed && (is_under(line) || line.is_blank()) {
             return Step::Hold;
@@ -116,19 +104,8 @@ impl Reader for Gradle {
         if self.manifest {
             return Step::Hold;
         }
-        if let Some(name) = text
-            .strip_suffix(" FAILED")
-            .filter(|name| name.has(" > ") && !name.starts_with("> "))
-        {
-            let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
-                .of(name)
-                .known_as(joined!["gradle ", name]);
-            self.test = Some(Test {
-                finding,
-                name: name.to_owned(),
-                trace: None,
-                caused: false,
-            });
+        if let Some(test) = Test::failed(line) {
+            self.tests.open(test);
             return Step::Hold;
         }
         if self.style.row(line, report) || (self.style != Style::Unknown && line.is_blank()) {
@@ -138,7 +115,7 @@ impl Reader for Gradle {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        self.close(report);
+        self.tests.settle(report);
         self.end_wrong(report);
     }
 }
@@ -154,12 +131,14 @@ impl Gradle {
             || text.starts_with("BUILD FAILED in")
             || text == "BUILD FAILED"
         {
+            self.tests.settle(report);
             self.end_wrong(report);
             report.failed(line);
             report.announce(line);
             return Step::Take;
         }
         if text.starts_with("BUILD SUCCESSFUL") {
+            self.tests.passed(line, report);
             report.succeeded(line);
             return Step::Take;
         }
@@ -196,7 +175,7 @@ impl Gradle {
             report.cascade(line);
             return Step::Take;
         }
-        sum(line, report)
+        self.tests.verdict(line, report)
     }
 
     /// `/srv/app/src/main/AndroidManifest.xml:9:5-43 Error:`, and `… Warning:`.
@@ -221,6 +200,7 @@ impl Gradle {
     fn task(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         self.begin(line.text, report);
         if line.text.ends_with(" FAILED") {
+            self.tests.settle(report);
             report.announce(line);
         }
         self.style = Style::of(line.text);
@@ -234,7 +214,7 @@ impl Gradle {
     /// The output of another task begins.
     fn begin(&mut self, text: &str, report: &mut Report) {
         let name = text.past("> Task ").split(' ').next().unwrap_or("");
-        let known = report.total();
+        let known = report.total() + self.tests.waiting();
         if let Some((task, before)) = self.task.replace((name.to_owned(), known)) {
             if task == name {
                 self.task = Some((task, before));
@@ -298,12 +278,6 @@ impl Gradle {
             .is_some_and(|task| self.explained.iter().any(|name| name == task));
         wrong.close(explained, report);
     }
-
-    fn close(&mut self, report: &mut Report) {
-        if let Some(test) = self.test.take() {
-            report.fail(test.close());
-        }
-    }
 }
 
 /// Beginnings of lines that end a part of the report at the end.
@@ -334,11 +308,6 @@ fn heading(text: &str) -> Option<Block> {
     }
 }
 
-/// Whether the line stands under a test's name.
-fn is_under(line: &Line<'_>) -> bool {
-    line.indent() >= 4 || line.text.starts_with('\t')
-}
-
 /// `Build file '/srv/build.gradle.kts' line: 7`, and so of a settings file and a script.
 fn build_file(text: &str) -> Option<Location> {
     let (file, row) = text.part_at("' line: ")?;
@@ -348,73 +317,4 @@ fn build_file(text: &str) -> Option<Location> {
         line: row.parse().ok(),
         column: None,
     })
-}
-
-impl Test {
-    /// `    java.lang.AssertionError: text at FooTest.java:12`, then frames and causes.
-    fn line(&mut self, line: &Line<'_>) {
-        let body = line.body();
-        self.finding.quote(line);
-        let Some(trace) = &mut self.trace else {
-            self.trace = Some(Trace::new(body, line));
-            self.finding.location = at_end(body);
-            return;
-        };
-        if std::mem::take(&mut self.caused) {
-            let text = joined!["Caused by: ", body];
-            let number = line.number;
-            trace.line(&Line { number, text: &text });
-        } else if body == "Caused by:" {
-            self.caused = true;
-        } else {
-            trace.line(line);
-        }
-    }
-
-    fn close(self) -> Finding {
-        let mut finding = self.finding;
-        if let Some(trace) = self.trace {
-            let told = trace.finding(Kind::Test, Some(&self.name));
-            finding.title = told.title;
-            finding.lines = told.lines;
-            finding.location = told.location.or(finding.location);
-            finding.cause = told.cause;
-        }
-        finding
-    }
-}
-
-/// The place at the end of the short form, `… at FooTest.java:12`.
-fn at_end(body: &str) -> Option<Location> {
-    let (path, row) = body
-        .rsplit_once(" at ")
-        .and_then(|(_, place)| place.halves(b':'))?;
-    Some(Location {
-        path: path.to_owned(),
-        line: Some(row.parse().ok()?),
-        column: None,
-    })
-}
-
-/// `3 tests completed, 1 failed, 1 skipped`.
-fn sum(line: &Line<'_>, report: &mut Report) -> Step {
-    let Some((count, rest)) = leading_number(line.text).filter(|(_, rest)| rest.starts_with(" test")) else {
-        let verdict =
-            [" PASSED", " SKIPPED"].iter().any(|end| line.text.ends_with(end)) && line.text.has(" > ");
-        return if verdict { Step::Take } else { Step::Pass };
-    };
-    if !rest.has("completed") {
-        return Step::Pass;
-    }
-    let number = |word| crate::line::number_before(rest, word).unwrap_or(0);
-    report.tally(
-        "gradle tests",
-        &[
-            ("completed", count),
-            ("failed", number("failed")),
-            ("skipped", number("skipped")),
-        ],
-        line,
-    );
-    Step::Take
 }
