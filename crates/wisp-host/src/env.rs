@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The variables a process was started with. Values that are not UTF-8 are left out: no variable wisp reads may
-/// hold one.
+/// hold one. A clone is the same variables, not a copy of them.
 #[derive(Debug, Clone, Default)]
-pub struct Env(BTreeMap<String, String>);
+pub struct Env(Arc<BTreeMap<String, String>>);
 
 impl Env {
     /// This process's own environment.
@@ -17,7 +18,7 @@ impl Env {
     pub fn of_process() -> Self {
         let text =
             std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)));
-        Self(text.collect())
+        text.collect()
     }
 
     /// A variable that is set and not empty.
@@ -42,6 +43,6 @@ impl Env {
 
 impl FromIterator<(String, String)> for Env {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        Self(variables.into_iter().collect())
+        Self(Arc::new(variables.into_iter().collect()))
     }
 }

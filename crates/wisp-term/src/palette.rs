@@ -47,8 +47,11 @@ pub struct Palette {
 
 impl Palette {
     /// A theme by name at a depth. `auto` follows `COLORFGBG` (a light background) and otherwise means dark;
-    /// `none` and unknown names mean no colours.
+    /// `none` and unknown names mean no colours. Without a depth no theme is read: most of wisp's output goes into a pipe.
     pub fn new(theme: &str, depth: Depth, env: &Env) -> Self {
+        if depth == Depth::None {
+            return Self::plain();
+        }
         let name = match theme {
             "auto" if depth == Depth::Ansi16 => "ansi16",
             "auto" if is_light(env) => "light",
@@ -162,6 +165,7 @@ mod tests {
             Palette::new("none", Depth::True, &env(&[])).paint(Role::Danger, "rm"),
             "rm"
         );
+        assert_eq!(Palette::new("dark", Depth::None, &env(&[])), Palette::plain());
     }
 
     #[test]

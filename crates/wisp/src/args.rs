@@ -25,7 +25,12 @@ pub struct Cli {
 }
 
 /// The subcommands, one file each under `commands/`.
+///
+/// Of each, the parser makes only the name and the first line until it is the one that is meant: all of them with all
+/// their arguments are most of what it costs to read a command line. What a subcommand's arguments say of themselves is
+/// set when they are made, after the line here, so that both are the same words.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Sub {
     /// Talk to the model in this terminal
     Chat(Chat),
@@ -52,7 +57,7 @@ pub enum Sub {
     Config(Config),
 }
 
-/// `wisp chat`.
+/// Talk to the model in this terminal
 #[derive(Debug, Default, Args)]
 pub struct Chat {
     /// Model and tools.
@@ -66,7 +71,7 @@ pub struct Chat {
     pub saved: Saved,
 }
 
-/// `wisp respond`.
+/// One prompt in, one reply out (the same as giving the prompt alone)
 #[derive(Debug, Default, Args)]
 pub struct Respond {
     /// The prompt; without it, standard input is the prompt
@@ -96,7 +101,7 @@ pub struct Filter {
     pub tail: Option<u64>,
 }
 
-/// `wisp outputs`.
+/// List the outputs that are kept
 #[derive(Debug, Default, Args)]
 pub struct Outputs {
     /// Print a JSON array
@@ -104,7 +109,7 @@ pub struct Outputs {
     pub json: bool,
 }
 
-/// `wisp show`.
+/// Print a kept output, whole or filtered
 #[derive(Debug, Args)]
 pub struct Show {
     /// The output's id, or the first four or more of its digits
@@ -117,7 +122,7 @@ pub struct Show {
     pub raw: bool,
 }
 
-/// `wisp summarise`.
+/// Say what matters in a build, test or other log, without a model
 #[derive(Debug, Args)]
 pub struct Summarise {
     /// A file, or `-` for standard input
@@ -136,7 +141,7 @@ pub struct Summarise {
     pub lines: Option<usize>,
 }
 
-/// `wisp models`.
+/// List the models, choose which may be used, fetch one
 #[derive(Debug, Default, Args)]
 pub struct Models {
     /// What to do; without it, the list
@@ -190,7 +195,7 @@ pub enum ModelsSub {
     },
 }
 
-/// `wisp doctor`.
+/// Check the server, the model, the window and wisp's own files
 #[derive(Debug, Default, Args)]
 pub struct Doctor {
     /// Print the findings as JSON
@@ -201,7 +206,7 @@ pub struct Doctor {
     pub model: Option<String>,
 }
 
-/// `wisp logs`.
+/// Read and verify the audit
 #[derive(Debug, Default, Args)]
 pub struct Logs {
     /// What to do; without it, the latest events
@@ -236,7 +241,7 @@ pub enum LogsSub {
     },
 }
 
-/// `wisp tools`.
+/// List the tools a model may call
 #[derive(Debug, Default, Args)]
 pub struct Tools {
     /// Print the definitions as they are sent
@@ -247,7 +252,7 @@ pub struct Tools {
     pub markdown: bool,
 }
 
-/// `wisp threads`.
+/// List saved conversations, print or delete one
 #[derive(Debug, Default, Args)]
 pub struct Threads {
     /// What to do; without it, the list
@@ -275,7 +280,7 @@ pub enum ThreadsSub {
     },
 }
 
-/// `wisp config`.
+/// Show or change the configuration
 #[derive(Debug, Default, Args)]
 pub struct Config {
     /// What to do; without it, the list
@@ -305,4 +310,44 @@ pub enum ConfigSub {
         /// The setting's name
         key: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    /// What a command says of itself in `wisp --help` and in its own.
+    fn said(command: &clap::Command) -> [Option<String>; 2] {
+        [command.get_about(), command.get_long_about()].map(|text| text.map(ToString::to_string))
+    }
+
+    #[test]
+    fn a_subcommand_says_the_same_of_itself_before_its_arguments_are_made_and_after() {
+        let met = Cli::command();
+        for early in met.get_subcommands() {
+            let mut made = early.clone();
+            made.build();
+            assert!(early.get_about().is_some(), "{}", early.get_name());
+            assert_eq!(said(&made), said(early), "{}", early.get_name());
+        }
+    }
+
+    #[test]
+    fn only_the_subcommand_that_is_meant_has_its_arguments_made() {
+        let mut wisp = Cli::command();
+        let matches = wisp.try_get_matches_from_mut(["wisp", "summarise", "build.log"]);
+        assert_eq!(matches.unwrap().subcommand_name(), Some("summarise"));
+        let made: Vec<&str> = wisp
+            .get_subcommands()
+            .filter(|command| command.get_arguments().next().is_some())
+            .map(clap::Command::get_name)
+            .collect();
+        assert_eq!(
+            made,
+            ["summarise", "help"],
+            "clap's own help is small and always made"
+        );
+    }
 }

@@ -41,7 +41,7 @@ pub fn slip(prompt: &[String]) -> Result<(), NoCommand> {
     let Some(near) = wisp_config::nearest(word, names).and_then(|near| all.find_subcommand(near)) else {
         return Ok(());
     };
-    if given.is_some_and(|given| !is_given(given, near)) {
+    if given.is_some_and(|given| !is_given(given, &made(near))) {
         return Ok(());
     }
     Err(NoCommand {
@@ -49,6 +49,13 @@ pub fn slip(prompt: &[String]) -> Result<(), NoCommand> {
         near: near.get_name().to_owned(),
         rest: given.map_or_else(String::new, |word| format!(" {word}")),
     })
+}
+
+/// A command with the commands of its own, which are made only when they are needed; without clap's `help`.
+fn made(command: &clap::Command) -> clap::Command {
+    let mut made = command.clone().disable_help_subcommand(true);
+    made.build();
+    made
 }
 
 /// Whether `word` is a command of `near`'s own, or a path or an id rather than a word of a sentence.
@@ -82,6 +89,7 @@ mod tests {
             &["shop", "tips"],
             &["outpus", "of", "the build"],
             &["Modles"],
+            &["modles", "help"],
             &[],
         ] {
             assert_eq!(said(prompt), None, "{prompt:?}");
