@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::limits;
-use crate::near::{near, near_either};
+use crate::near::{near, near_end_or_tab};
 
 /// The most bytes that are looked at together; one longer line is a block of its own.
 const BLOCK: usize = 16 * 1024;
@@ -64,13 +64,11 @@ fn is_plain(text: &str) -> bool {
 /// the first few words are looked at one by one, before a search is begun that is made for long stretches.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8], from: usize, before: usize) -> Option<(usize, bool)> {
-    let rest = bytes.get(from..)?;
     let at = if before > SHORT {
-        memchr::memchr2(b'\n', b'\t', rest)
+        memchr::memchr2(b'\n', b'\t', bytes.get(from..)?).map(|length| from + length)
     } else {
-        near_either(b'\n', b'\t', rest)
-    };
-    let at = from + at?;
+        near_end_or_tab(bytes, from)
+    }?;
     if bytes[at] == b'\n' {
         return Some((at, false));
     }
@@ -143,6 +141,8 @@ mod tests {
             let mut bytes = vec![b'\x0B'; length];
             assert_eq!(line_end(&bytes, 0, 0), None);
             bytes.extend(b"\n\n\x0A");
+            let mut odd = bytes.clone();
+            odd[length / 2] = 0;
             let mut tabbed = bytes.clone();
             tabbed[length / 2] = b'\t';
             for from in 0..=length {
@@ -152,6 +152,8 @@ mod tests {
                     assert_eq!(found, Some((length, false)), "{length} from {from}");
                     let found = line_end(&tabbed, from, before).filter(|_| length > 0);
                     let end = (length > 0).then_some((length, tab));
+                    let ends = line_end(&odd, from, before).filter(|_| length > 0);
+                    assert_eq!(ends.map(|(at, _)| at), end.map(|(at, _)| at));
                     assert_eq!(found, end, "{length} from {from}");
                 }
             }

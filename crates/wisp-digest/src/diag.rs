@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::block::trimmed;
 use crate::digest::Location;
 use crate::find::Find;
-use crate::line::{Place, paren_place_at_start, place, quoted, without_indent};
+use crate::line::{Place, any_of, paren_place_at_start, place, quoted, without_indent};
 use crate::literals::Literals;
 
 /// How serious a diagnostic is.
@@ -26,11 +26,9 @@ pub(crate) struct Diagnostic<'a> {
     pub message: &'a str,
 }
 
-/// Severities as compilers write them, in the languages gcc and clang are most often met in.
-/// The commonest stand first.
+/// Severities as compilers write them, in the languages gcc and clang are most often met in, but for `error:` and
+/// `warning:`. The commonest stand first.
 const LEVELS: &[(&str, Level)] = &[
-    ("error:", Level::Error),
-    ("warning:", Level::Warning),
     ("note:", Level::Note),
     ("fatal error:", Level::Error),
     ("internal compiler error:", Level::Error),
@@ -70,11 +68,21 @@ const LEVELS: &[(&str, Level)] = &[
 /// The severity at the start of the text and the message after it.
 pub(crate) fn level_at_start(text: &str) -> Option<(Level, &str)> {
     let text = without_indent(text);
+    // The words of nearly all are compared as numbers, without a call.
+    let (level, rest) = if let Some(rest) = text.strip_prefix("error:") {
+        (Level::Error, rest)
+    } else if let Some(rest) = text.strip_prefix("warning:") {
+        (Level::Warning, rest)
+    } else {
+        other_level(text)?
+    };
+    Some((level, without_indent(rest)))
+}
+
+fn other_level(text: &str) -> Option<(Level, &str)> {
     let first = text.as_bytes().first();
-    LEVELS
-        .iter()
-        .filter(|(name, _)| name.as_bytes().first() == first)
-        .find_map(|(name, level)| text.strip_prefix(name).map(|rest| (*level, without_indent(rest))))
+    let mut levels = LEVELS.iter().filter(|(name, _)| name.as_bytes().first() == first);
+    levels.find_map(|(name, level)| Some((*level, text.strip_prefix(name)?)))
 }
 
 /// `PATH:LINE[:COL]: severity: message`.
@@ -183,12 +191,11 @@ pub(crate) fn missing_name(message: &str) -> Option<String> {
 /// `[-Wunused-variable]` or `[unused-import]` at the end of a message: the name of the check.
 pub(crate) fn check_at_end(message: &str) -> Option<&str> {
     let inside = trimmed(message).strip_suffix(']')?;
-    let odd = |byte: &u8| ODD_IN_CHECK[usize::from(*byte)];
-    let open = inside.as_bytes().iter().rposition(odd)?;
-    if inside.as_bytes()[open] != b'[' || open + 1 == inside.len() {
+    let open = memchr::memrchr(b'[', inside.as_bytes())?;
+    let name = &inside[open + 1..];
+    if name.is_empty() || any_of(&ODD_IN_CHECK, name.as_bytes()) {
         return None;
     }
-    let name = &inside[open + 1..];
     Some(name.strip_prefix("-W").unwrap_or(name))
 }
 

@@ -101,9 +101,15 @@ pub(crate) fn leading_number(text: &str) -> Option<(u64, &str)> {
     }
     // Nineteen digits are always a number of 64 bits.
     if end > 19 {
-        number = text[..end].parse().ok()?;
+        number = long_number(&text[..end])?;
     }
     (end > 0).then(|| (number, &text[end..]))
+}
+
+#[cold]
+#[inline(never)]
+fn long_number(digits: &str) -> Option<u64> {
+    digits.parse().ok()
 }
 
 /// The number that stands directly before ` word` in a tally line, such as the 3 of `3 failed`.
@@ -309,7 +315,7 @@ const PATH: usize = 1_024;
 
 /// Whether any of the bytes is in a table. All are looked at, which is sooner done than asking after each, and eight by
 /// eight.
-fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
+pub(crate) fn any_of(table: &[bool; 256], bytes: &[u8]) -> bool {
     let any = |any, byte: &u8| any | table[usize::from(*byte)];
     let (words, rest) = bytes.as_chunks::<8>();
     let found = words

@@ -5,6 +5,8 @@
 
 /// Bytes that are looked at word by word.
 const NEAR: usize = 40;
+/// The same where a line's end is looked for, of which it is known that it is near.
+const FAR: usize = 64;
 /// One in each byte of a word.
 const ONES: u64 = u64::MAX / 0xFF;
 
@@ -54,17 +56,20 @@ pub(crate) fn near_quote(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where the line ends that begins at `from`, if no tab and nothing else that is less than a blank stands in it.
+/// Where the line ends or a tab stands, or near by something less that no text has; whichever is first.
 #[inline]
-pub(crate) fn end_without_control(bytes: &[u8], from: usize) -> Option<usize> {
-    let rest = bytes.get(from..)?;
-    // The first byte that is less keeps its highest bit; of those after it nothing is asked.
-    let less = |word: u64| word.wrapping_sub(ONES * u64::from(b' ')) & !word & (ONES << 7);
-    let at = first(rest.as_chunks().0.iter(), less).or_else(|passed| {
-        let last = rest[passed..].iter().position(|byte| *byte < b' ');
-        last.map(|at| passed + at).ok_or(())
-    });
-    at.ok().filter(|at| rest[*at] == b'\n').map(|at| from + at)
+pub(crate) fn near_end_or_tab(bytes: &[u8], from: usize) -> Option<usize> {
+    const MORE: u64 = ONES * (b'\n' as u64 + 1);
+    let words = bytes.get(from..)?.as_chunks().0;
+    // The first byte that is less than that keeps its highest bit.
+    let less = |word: u64| word.wrapping_sub(MORE) & !word & (ONES << 7);
+    match first(words.iter().take(FAR / 8), less) {
+        Ok(at) => Some(from + at),
+        Err(passed) => {
+            let at = from + passed;
+            memchr::memchr2(b'\n', b'\t', &bytes[at..]).map(|length| at + length)
+        }
+    }
 }
 
 /// Where the first byte stands that is marked by its highest bit, or how many bytes were passed. Of the bytes of a word
@@ -91,7 +96,7 @@ fn same(word: u64, wanted: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{end_without_control, near, near_either, near_quote};
+    use super::{near, near_either, near_end_or_tab, near_quote};
 
     #[test]
     fn a_byte_is_found_wherever_it_stands_first() {
@@ -127,24 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_control_characters_ends_at_its_end() {
+    fn a_line_ends_or_has_a_tab() {
         for length in 0..100 {
-            let mut bytes = b" \x7F\xE9!\x80\xFF~".repeat(15);
+            let mut bytes = b" \x7F\xE9!\x8A\xFF\x0B~".repeat(13);
             bytes.truncate(length);
-            assert_eq!(end_without_control(&bytes, 0), None, "{length}");
-            bytes.extend(b"\n\x1F\n x");
+            assert_eq!(near_end_or_tab(&bytes, 0), None, "{length}");
+            bytes.extend(b"\n\t\n x");
             for from in 0..=length {
-                assert_eq!(
-                    end_without_control(&bytes, from),
-                    Some(length),
-                    "{length} from {from}"
-                );
+                for end in [b'\n', b'\t'] {
+                    bytes[length] = end;
+                    let found = near_end_or_tab(&bytes, from);
+                    assert_eq!(found, Some(length), "{length} from {from}");
+                }
             }
-            for control in [b'\t', b'\r', b'\0', 0x1F, 0x1B] {
-                bytes[length] = control;
-                assert_eq!(end_without_control(&bytes, 0), None, "{length} {control}");
-            }
-            assert_eq!(end_without_control(&bytes, bytes.len() + 1), None);
+            assert_eq!(near_end_or_tab(&bytes, bytes.len() + 1), None);
         }
     }
 }

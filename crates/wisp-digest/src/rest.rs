@@ -10,7 +10,7 @@ use crate::block::trimmed;
 use crate::limits;
 use crate::line::Line;
 use crate::literals::Literals;
-use crate::near::{end_without_control, near};
+use crate::near::{near, near_end_or_tab};
 use crate::prefix::is_marked;
 use crate::reader::Next;
 
@@ -66,7 +66,10 @@ impl<'a> Rest<'a> {
         if !bytes.get(self.at)?.is_ascii_lowercase() {
             return None;
         }
-        let end = end_without_control(bytes, self.at).filter(|end| end - self.at <= limits::LINE)?;
+        let end = near_end_or_tab(bytes, self.at)?;
+        if bytes[end] != b'\n' || end - self.at > limits::LINE {
+            return None;
+        }
         let line = Line {
             number: self.number + 1,
             text: trimmed(&self.text[self.at..end]),
@@ -181,7 +184,7 @@ mod tests {
             ("error[E0425]: x  \n --> a.rs:1:2\n", true),
             ("error[E0425]: x", false),
             ("error[E0425]: \tx\n", false),
-            ("error[E0425]: x\r\n", false),
+            ("error[E0425]: x\r\n --> a.rs:1:2\n", true),
             ("error[E1]: x\n", false),
             (" error[E0425]: x\n", false),
             ("test a::b ... ok\n", false),
@@ -193,11 +196,13 @@ mod tests {
             rest.give_to(1);
             let begun = rest.begin(|line, Next(next)| {
                 assert_eq!((line.number, line.text), (8, "error[E0425]: x"));
-                assert_eq!(next, b"\n --> a.rs:1:2\n");
+                assert!(next.ends_with(b"\n --> a.rs:1:2\n"));
                 true
             });
             assert_eq!(begun, given, "{text:?}");
-            assert_eq!(rest.taken(), if given { (18, 8, 15) } else { (0, 7, 0) });
+            let end = text.find('\n').map_or(0, |end| end + 1);
+            let taken = if given { (end, 8, 15) } else { (0, 7, 0) };
+            assert_eq!(rest.taken(), taken);
         }
     }
 

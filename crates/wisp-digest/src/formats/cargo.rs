@@ -103,48 +103,55 @@ impl Reader for Cargo {
 
 impl Cargo {
     fn start(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        let text = line.text;
-        if let Some(rest) = text.strip_prefix("error: ") {
-            return self.error(rest, line, report);
+        // What it says of its progress is the most of what it says, and is indented.
+        if !line.text.starts_with(' ')
+            && let Some(step) = self.stated(line, report)
+        {
+            return step;
         }
-        if text.starts_with("warning: `") && text.has(" generated ") {
-            return Step::Take;
-        }
-        if line.body().starts_with("process didn't exit successfully: ") {
-            if line.body().has("(signal: ") {
-                report.fail(Finding::new(Kind::Crash, line.body(), line));
+        let body = line.body();
+        if body.starts_with("process didn't exit successfully: ") {
+            if body.has("(signal: ") {
+                report.fail(Finding::new(Kind::Crash, body, line));
             } else {
                 report.cascade(line);
             }
             return Step::Take;
         }
-        if text.starts_with("warning: build failed, waiting") {
-            report.cascade(line);
+        let progress = ["Compiling ", "Checking ", "Downloaded ", "Documenting "];
+        if line.indent() > 0 && progress.iter().any(|word| body.starts_with(word)) {
             return Step::Take;
         }
-        if text.starts_with("Caused by:") {
-            return Step::Take;
-        }
-        if text.starts_with("Some errors have detailed")
-            || text.starts_with("For more information about this error")
-        {
-            return Step::Take;
-        }
-        if text.starts_with("For more information about an error") {
-            return Step::Take;
-        }
-        if line.indent() > 0
-            && ["Compiling ", "Checking ", "Downloaded ", "Documenting "]
-                .iter()
-                .any(|word| line.body().starts_with(word))
-        {
-            return Step::Take;
-        }
-        if line.body().starts_with("Finished `") {
+        if body.starts_with("Finished `") {
             report.succeeded(line);
             return Step::Take;
         }
         Step::Pass
+    }
+
+    /// What begins a line.
+    fn stated(&mut self, line: &Line<'_>, report: &mut Report) -> Option<Step> {
+        const KNOWN: &[&str] = &[
+            "Caused by:",
+            "Some errors have detailed",
+            "For more information about this error",
+            "For more information about an error",
+        ];
+        let text = line.text;
+        if let Some(rest) = text.strip_prefix("error: ") {
+            return Some(self.error(rest, line, report));
+        }
+        if text.starts_with("warning: `") && text.has(" generated ") {
+            return Some(Step::Take);
+        }
+        if text.starts_with("warning: build failed, waiting") {
+            report.cascade(line);
+            return Some(Step::Take);
+        }
+        KNOWN
+            .iter()
+            .any(|start| text.starts_with(start))
+            .then_some(Step::Take)
     }
 
     fn error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {

@@ -138,6 +138,7 @@ struct Header {
     message: usize,
 }
 
+#[inline]
 fn header(text: &str) -> Option<Header> {
     let bytes = text.as_bytes();
     let (error, after) = match bytes {
@@ -158,13 +159,14 @@ fn header(text: &str) -> Option<Header> {
 }
 
 /// Where the code ends in `error[E0425]: …`.
-fn code_end(bytes: &[u8], mut from: usize) -> Option<usize> {
+fn code_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut end = from;
     loop {
-        let end = near(b']', bytes, from)?;
+        end += bytes[end..].iter().position(|byte| *byte == b']')?;
         if bytes[end..].starts_with(b"]: ") {
             return Some(end);
         }
-        from = end + 1;
+        end += 1;
     }
 }
 
@@ -297,22 +299,24 @@ impl Block {
         }
     }
 
-    /// A name that is missing is the cause of every diagnostic that misses it. Written over what was there; empty
-    /// when there is none.
-    fn write_cause(&self, cause: &mut String) {
-        cause.clear();
+    /// A name that is missing is the cause of every diagnostic that misses it. Written over the one before it.
+    fn cause<'a>(&self, cause: &'a mut String) -> Option<&'a str> {
+        const MISSING: &str = "missing ";
         if !self.missing {
-            return;
+            return None;
         }
         let named = if self.label.contains('`') {
             &self.label
         } else {
             self.message()
         };
-        if let Some(name) = quoted(named) {
-            cause.push_str("missing ");
-            cause.push_str(name);
+        let name = quoted(named)?;
+        cause.truncate(MISSING.len());
+        if cause.is_empty() {
+            cause.push_str(MISSING);
         }
+        cause.push_str(name);
+        Some(cause)
     }
 
     fn finding(&mut self) -> Finding {
@@ -351,7 +355,7 @@ fn numbered(body: &str) -> bool {
 
 /// What stands after the carets of a line without source.
 fn label(body: &str) -> Option<&str> {
-    let body = body.strip_prefix('|')?;
+    let body = body.strip_prefix('|').filter(|body| !body.is_empty())?;
     let caret = near(b'^', body.as_bytes(), 0)?;
     Some(body[caret..].trim_start_matches(['^', '-', ' ', '|']))
 }
@@ -392,8 +396,7 @@ impl Rustc {
 
     /// When the list of failures is full, what is neither a copy nor of a known cause is only counted.
     fn fail(&mut self, report: &mut Report) {
-        self.block.write_cause(&mut self.cause);
-        let cause = Some(self.cause.as_str()).filter(|cause| !cause.is_empty());
+        let cause = self.block.cause(&mut self.cause);
         let counted = !self.block.told && cause.is_none_or(|cause| !report.knows(cause));
         if counted && let Some(place) = self.block.place() {
             let title = cut(&self.block.text, limits::TITLE);
