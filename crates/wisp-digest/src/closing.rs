@@ -87,6 +87,7 @@ impl Sized {
 
     fn read(&self, report: Report, log: &LogReader) -> Digest {
         let mut report = report;
+        report.drop_forgiven();
         demote_exceptions(&mut report, self.exit, log);
         units_follow(&mut report);
         promote_orphans(&mut report);

@@ -1,8 +1,11 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
 mod counting;
+mod forgiving;
 
 use std::collections::HashSet;
+
+use forgiving::Forgiven;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
@@ -71,6 +74,7 @@ pub(crate) struct Report {
     causes: ByHash<usize>,
     /// Failures that a later diagnostic of their cause may take the lead of.
     secondary: HashSet<usize>,
+    forgiven: Forgiven,
 }
 
 impl Report {
@@ -194,9 +198,11 @@ impl Report {
     }
 
     fn copy(&mut self, earlier: Met, line: u64) {
-        if let Some(failure) = earlier.place().and_then(|index| self.failures.get_mut(index)) {
+        let Some(index) = earlier.place() else { return };
+        if let Some(failure) = self.failures.get_mut(index) {
             failure.copies += 1;
             list(&mut failure.copy_lines, line);
+            self.forgiven.revoke(index);
         }
     }
 

@@ -4,7 +4,7 @@
 //! states the failures, `CTest`'s line is their consequence; a crash, a timeout and a program that is not there are
 //! stated by `CTest` alone.
 
-use crate::digest::Kind;
+use crate::digest::{Kind, Span};
 use crate::find::Find;
 use crate::joined::joined;
 use crate::line::{Line, number_before};
@@ -46,6 +46,10 @@ struct Ctest {
     missing: Option<Finding>,
     named: Vec<String>,
     listing: bool,
+    /// A test that failed and is run again, and the line that started it.
+    tried: Option<(String, u64)>,
+    /// The line that started the last test.
+    started: u64,
 }
 
 impl Reader for Ctest {
@@ -54,12 +58,14 @@ impl Reader for Ctest {
         if body.starts_with("Use \"--rerun-failed ") {
             return Step::Take;
         }
-        if let Some((_, rest)) = body.part_at("Test #").filter(|(count, _)| is_count(count)) {
-            return self.status(rest, line, report);
+        if let Some((count, rest)) = body.part_at("Test #") {
+            let again = count.is_empty() && rest.has(" ..");
+            if again || is_count(count) {
+                return self.status(rest, again, line, report);
+            }
         }
         if body.starts_with("Start ") && line.indent() >= 4 {
-            self.close(report);
-            self.known = report.total();
+            self.start(body, line, report);
             return Step::Take;
         }
         if body.has("% tests passed") {
@@ -78,7 +84,18 @@ impl Reader for Ctest {
 }
 
 impl Ctest {
-    fn status(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+    /// `    Start 12: gauge`.
+    fn start(&mut self, body: &str, line: &Line<'_>, report: &mut Report) {
+        self.close(report);
+        self.known = report.total();
+        self.started = line.number;
+        let name = body.part_at(": ").map_or("", |(_, name)| name);
+        self.tried = self.tried.take().filter(|(tried, _)| tried == name);
+    }
+
+    /// How a test ended. One without a count is run again, as `ctest --repeat` does: what it said then counts only
+    /// where the last run does not pass.
+    fn status(&mut self, rest: &str, again: bool, line: &Line<'_>, report: &mut Report) -> Step {
         if self.open.is_some() {
             self.close(report);
             self.known = report.total();
@@ -93,8 +110,16 @@ impl Ctest {
         }
         let Some((_, status)) = rest.part_at("***") else {
             self.known = report.total();
+            if let Some((_, first)) = self.tried.take().filter(|(tried, _)| !again && *tried == name) {
+                let last = line.number;
+                report.forgive_lines(Span { first, last });
+                report.tally("ctest", &[("flaky", 1)], line);
+            }
             return Step::Take;
         };
+        if again && self.tried.is_none() {
+            self.tried = Some((name.clone(), self.started));
+        }
         let words = status.before("  ").trim();
         let kind = if words.starts_with("Exception") {
             Kind::Crash

@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     recognises: "failed tests and suites that do not load, with both sides of the assertion; console output is none of them",
     version: "Jest 30",
     triggers: &[
+        "LOGGING RETRY ERRORS ",
         "FAIL ",
         "PASS ",
         "  ● ",
@@ -103,6 +104,14 @@ impl Jest {
             self.close(report);
             sum(text, line, report);
             return Some(Step::Take);
+        }
+        // What a test said before it was run again; its last run counts.
+        let again = line.body().starts_with("LOGGING RETRY ERRORS ")
+            || (self.skipping && line.body().starts_with("RETRY "));
+        if again {
+            self.close(report);
+            self.skipping = true;
+            return Some(Step::Hold);
         }
         let alone = text.starts_with("No tests found, exiting with code 1")
             || (text.starts_with("Jest: ") && text.has(" coverage threshold for "));

@@ -44,9 +44,19 @@ struct Maven {
     test: Option<(String, bool, u64)>,
     trace: Option<(String, bool, Trace)>,
     summary: bool,
-    listing: bool,
+    list: List,
     /// While tests run, whose own words may look like Maven's.
     testing: bool,
+}
+
+/// Which list after `Results:` is being read.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum List {
+    #[default]
+    None,
+    Failed,
+    /// Of tests that passed when they were run again.
+    Flakes,
 }
 
 impl Reader for Maven {
@@ -58,7 +68,7 @@ impl Reader for Maven {
         }
         if let Some(rest) = text.strip_prefix("[WARNING]") {
             self.close(report);
-            return warning(rest.trim(), line, report);
+            return self.warning(rest.trim(), line, report);
         }
         if let Some(rest) = text.strip_prefix("[INFO]") {
             self.close(report);
@@ -84,6 +94,9 @@ impl Maven {
         self.close(report);
         if let Some((location, message)) = java_place(rest) {
             return self.compile_error(location, message, line);
+        }
+        if self.list == List::Flakes && rest.starts_with("Run ") {
+            return Step::Take;
         }
         if rest.has("<<< FAILURE!") || rest.has("<<< ERROR!") {
             return self.test_header(rest, line, report);
@@ -144,6 +157,9 @@ impl Maven {
         if let Some(rest) = rest.strip_prefix("Tests run:") {
             return tests_run(rest, false, line, report);
         }
+        if rest.is_empty() {
+            self.list = List::None;
+        }
         self.testing = (self.testing || rest == "T E S T S") && rest != "Results:";
         self.summary |= rest.starts_with("Reactor Summary");
         if rest == "BUILD SUCCESS" {
@@ -161,11 +177,13 @@ impl Maven {
     /// The lists after `Results:`, Maven's closing words and its help.
     fn other_error(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
         if rest == "Failures:" || rest == "Errors:" {
-            self.listing = true;
+            self.list = List::Failed;
             return Step::Take;
         }
-        let listed = self.listing && line.text.starts_with("[ERROR]   ");
-        self.listing &= listed;
+        let listed = self.list == List::Failed && line.text.starts_with("[ERROR]   ");
+        if !listed {
+            self.list = List::None;
+        }
         if self.testing && !rest.is_empty() {
             report.unclaimed(line);
             return Step::Take;
@@ -180,6 +198,18 @@ impl Maven {
             report.announce(line);
         } else if is_statement(rest) {
             ended(rest, line, report);
+        }
+        Step::Take
+    }
+
+    /// Surefire's list of tests that passed when they were run again, and any other warning.
+    fn warning(&mut self, rest: &str, line: &Line<'_>, report: &mut Report) -> Step {
+        if rest == "Flakes:" {
+            self.list = List::Flakes;
+        } else if self.list == List::Flakes && !rest.starts_with("Tests run:") {
+            report.forgive(&joined!["maven ", short(rest)]);
+        } else {
+            return warning(rest, line, report);
         }
         Step::Take
     }
@@ -259,8 +289,10 @@ fn tests_run(rest: &str, bad: bool, line: &Line<'_>, report: &mut Report) -> Ste
         ("failures", number("Failures")),
         ("errors", number("Errors")),
         ("skipped", number("Skipped")),
+        ("flaky", number("Flakes")),
     ];
-    report.tally("maven tests", &counts, line);
+    let told = if rest.has("Flakes: ") { 5 } else { 4 };
+    report.tally("maven tests", &counts[..told], line);
     if bad {
         report.cascade(line);
     }

@@ -7,7 +7,7 @@ use crate::diag::{self, Level};
 use crate::digest::{Kind, Quote};
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, between, has_extension, place_at_start};
+use crate::line::{Line, between, has_extension, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -41,6 +41,8 @@ struct XcTest {
     issue: String,
     /// The test that runs and the last line it printed.
     running: Option<(String, Quote)>,
+    /// Whether it is run again.
+    again: bool,
 }
 
 impl Reader for XcTest {
@@ -109,9 +111,13 @@ impl XcTest {
         };
         if verdict.starts_with("started") {
             self.running = Some((name.to_owned(), line.quote()));
+            self.again = is_again(verdict);
             return Step::Hold;
         }
         self.running = None;
+        if self.again && verdict.starts_with("passed") && report.forgive(&key(name)) {
+            report.tally("xctest", &[("flaky", 1)], line);
+        }
         for word in ["passed", "failed", "skipped"] {
             if verdict.starts_with(word) {
                 report.tally("xctest", &[("run", 1), (word, 1)], line);
@@ -126,6 +132,14 @@ impl XcTest {
         }
         Step::Take
     }
+}
+
+/// `started (Iteration 2 of 3).`
+fn is_again(verdict: &str) -> bool {
+    let iteration = verdict
+        .part_at("(Iteration ")
+        .and_then(|(_, rest)| leading_number(rest));
+    iteration.is_some_and(|(number, _)| number > 1)
 }
 
 fn key(name: &str) -> String {
