@@ -92,9 +92,13 @@ impl Tokenizer {
             bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
             self.started = true;
         }
+        let text = std::str::from_utf8(bytes).unwrap_or_else(|odd| {
+            let valid = &bytes[..odd.valid_up_to()];
+            std::str::from_utf8(valid).unwrap_or_default()
+        });
         let mut at = 0;
         while at < bytes.len() && !self.broken {
-            at = self.step(bytes, at, listener);
+            at = self.step((bytes, text), at, listener);
         }
     }
 
@@ -106,20 +110,21 @@ impl Tokenizer {
         !self.broken && self.documents > 0 && self.stack.is_empty() && self.token == Token::None
     }
 
-    fn step(&mut self, bytes: &[u8], at: usize, listener: &mut dyn Listener) -> usize {
+    /// Reads from `at` on, in bytes and as much of them as is known to be text.
+    fn step(&mut self, (bytes, valid): (&[u8], &str), at: usize, listener: &mut dyn Listener) -> usize {
         match self.token {
             Token::None => {
                 self.between(bytes[at], listener);
                 at + 1
             }
-            Token::Text { key, escaped } => self.inside_text(bytes, at, (key, escaped), listener),
+            Token::Text { key, escaped } => self.inside_text((bytes, valid), at, (key, escaped), listener),
             Token::Number | Token::Word => self.inside_plain(bytes, at, listener),
         }
     }
 
     fn inside_text(
         &mut self,
-        bytes: &[u8],
+        (bytes, valid): (&[u8], &str),
         at: usize,
         (key, escaped): (bool, bool),
         listener: &mut dyn Listener,
@@ -131,7 +136,11 @@ impl Tokenizer {
         }
         let end = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
         if self.text.is_empty() && bytes.get(end) == Some(&b'"') {
-            self.tell_text(key, &bytes[at..end.min(at + TOKEN)], listener);
+            let part = at..end.min(at + TOKEN);
+            match valid.get(part.clone()) {
+                Some(text) => self.tell_text(key, text, listener),
+                None => self.tell_text(key, &shown(&bytes[part]), listener),
+            }
             return end + 1;
         }
         self.keep(&bytes[at..end]);
@@ -154,19 +163,18 @@ impl Tokenizer {
 
     fn end_text(&mut self, key: bool, listener: &mut dyn Listener) {
         let text = std::mem::take(&mut self.text);
-        self.tell_text(key, &text, listener);
+        self.tell_text(key, &shown(&text), listener);
         self.text = text;
         self.text.clear();
     }
 
-    fn tell_text(&mut self, key: bool, text: &[u8], listener: &mut dyn Listener) {
-        let shown = shown(text);
+    fn tell_text(&mut self, key: bool, text: &str, listener: &mut dyn Listener) {
         self.token = Token::None;
         if key {
-            listener.event(Event::Key(&shown), self.line);
+            listener.event(Event::Key(text), self.line);
             self.expect = Expect::Colon;
         } else {
-            listener.event(Event::Text(&shown), self.line);
+            listener.event(Event::Text(text), self.line);
             self.value_ended();
         }
     }

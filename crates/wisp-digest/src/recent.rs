@@ -81,6 +81,17 @@ impl Recent {
         quotes
     }
 
+    /// Whether the lines just before `number` all begin with two blanks or are empty, as they are told: then none of them
+    /// has anything before its text.
+    pub(crate) fn is_indented_before(&self, number: u64) -> bool {
+        let mut near = self
+            .numbered()
+            .filter(|(at, _)| *at < number && at + NEAR >= number);
+        near.all(|(_, raw)| {
+            raw.is_empty() || (raw.starts_with(b"  ") && memchr::memchr2(0x08, b'\r', raw).is_none())
+        })
+    }
+
     /// The line with this number, if it is one of the last four and not blank.
     pub(crate) fn at(&self, number: u64) -> Option<Quote> {
         let (at, raw) = self.numbered().find(|(at, _)| *at == number)?;
@@ -142,6 +153,22 @@ mod tests {
         recent.add_line(6, b"carried");
         recent.add_line(7, b"\x1b[1mtoo\x1b[0m ");
         assert_eq!(before(&recent, 8), lines(&[(5, "d"), (6, "carried"), (7, "too")]));
+    }
+
+    #[test]
+    fn lines_are_indented_that_nothing_could_be_taken_off() {
+        for (text, indented) in [
+            ("x\n  a\n\n  b\n", true),
+            ("  a\n b\n  c\n", false),
+            ("  a\n  b\x08\x08\x08c\n", false),
+            ("  a\r  b\n", false),
+            ("  \x1b[1ma\n", true),
+        ] {
+            let mut recent = Recent::default();
+            let last = text.lines().count() as u64;
+            recent.add(text.as_bytes(), last);
+            assert_eq!(recent.is_indented_before(last + 1), indented, "{text:?}");
+        }
     }
 
     #[test]

@@ -87,8 +87,21 @@ impl<'a> Rest<'a> {
     }
 
     /// Gives the reader lines for as long as it takes them.
-    pub(crate) fn read_while(&mut self, mut takes: impl FnMut(&Line<'_>) -> bool) {
-        while let Some(end) = self.bare() {
+    pub(crate) fn read_while(&mut self, takes: impl FnMut(&Line<'_>) -> bool) {
+        self.read_while_bare(Self::bare, takes);
+    }
+
+    /// As [`Rest::read_while`], the lines of a hunk: they have signs before them, or nothing is on them.
+    pub(crate) fn read_hunk_while(&mut self, takes: impl FnMut(&Line<'_>) -> bool) {
+        self.read_while_bare(Self::of_hunk, takes);
+    }
+
+    fn read_while_bare(
+        &mut self,
+        bare: impl Fn(&Self) -> Option<usize>,
+        mut takes: impl FnMut(&Line<'_>) -> bool,
+    ) {
+        while let Some(end) = bare(self) {
             let line = Line {
                 number: self.number + 1,
                 text: trimmed(&self.text[self.at..end]),
@@ -117,6 +130,16 @@ impl<'a> Rest<'a> {
         };
         let end = near(b'\n', bytes, start)?;
         (end - self.at <= limits::LINE).then_some(end)
+    }
+
+    /// Where the next line ends, when it is as a diff has them: nothing stands before a sign either.
+    fn of_hunk(&self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        match bytes.get(self.at)? {
+            b'\n' => Some(self.at),
+            b' ' | b'+' | b'-' => near(b'\n', bytes, self.at).filter(|end| end - self.at <= limits::LINE),
+            _ => None,
+        }
     }
 
     /// Takes the next line when nothing is on it.
@@ -175,6 +198,23 @@ mod tests {
         let mut rest = Rest::new(" a\n b\n", 0, 0, &triggers);
         rest.read_while(|line| line.text == " a");
         assert_eq!(rest.taken(), (3, 1, 2));
+    }
+
+    #[test]
+    fn of_a_hunk_the_lines_with_signs_and_those_with_nothing_are_given() {
+        for (text, given) in [
+            ("+x\n-y\n z\n\n+\n@@ -1 +1 @@\n", 5),
+            ("+x\n\\ No newline\n", 1),
+            ("+x\ny\n", 1),
+            ("+x\n-y", 1),
+            ("\r\n", 0),
+            ("+x\r\n+\ty\n", 2),
+        ] {
+            let triggers = triggers();
+            let mut rest = Rest::new(text, 0, 7, &triggers);
+            rest.read_hunk_while(|line| !line.text.ends_with('\r'));
+            assert_eq!(rest.taken().1 - 7, given, "{text:?}");
+        }
     }
 
     #[test]

@@ -56,6 +56,12 @@ struct Node {
 }
 
 const TYPES: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+const NULL: usize = 0;
+const BOOLEAN: usize = 1;
+const NUMBER: usize = 2;
+const STRING: usize = 3;
+const ARRAY: usize = 4;
+const OBJECT: usize = 5;
 
 #[derive(Debug)]
 struct Open {
@@ -72,6 +78,8 @@ struct Open {
 pub(crate) struct Outliner {
     nodes: Vec<Node>,
     stack: Vec<Open>,
+    /// Lists of objects that have ended, for the next ones.
+    spare: Vec<Vec<usize>>,
     skipped: usize,
     more: u64,
 }
@@ -81,6 +89,7 @@ impl Default for Outliner {
         Self {
             nodes: vec![Node::default()],
             stack: Vec::new(),
+            spare: Vec::new(),
             skipped: 0,
             more: 0,
         }
@@ -90,14 +99,14 @@ impl Default for Outliner {
 impl Listener for Outliner {
     fn event(&mut self, event: Event<'_>, _: u64) {
         match event {
-            Event::ObjectStart => self.start("object"),
-            Event::ArrayStart => self.start("array"),
+            Event::ObjectStart => self.start(OBJECT),
+            Event::ArrayStart => self.start(ARRAY),
             Event::ObjectEnd | Event::ArrayEnd => self.end(),
             Event::Key(name) => self.key(name),
-            Event::Text(text) => self.scalar("string", text),
-            Event::Number(text) => self.scalar("number", text),
-            Event::Word("null") => self.scalar("null", "null"),
-            Event::Word(text) => self.scalar("boolean", text),
+            Event::Text(text) => self.scalar(STRING, text),
+            Event::Number(text) => self.scalar(NUMBER, text),
+            Event::Word("null") => self.scalar(NULL, "null"),
+            Event::Word(text) => self.scalar(BOOLEAN, text),
         }
     }
 }
@@ -132,25 +141,25 @@ impl Outliner {
         Some(self.nodes.len() - 1)
     }
 
-    fn start(&mut self, name: &'static str) {
+    fn start(&mut self, kind: usize) {
         if self.skipped > 0 || self.stack.len() >= DEPTH {
             if self.skipped == 0
                 && let Some(node) = self.target()
             {
-                self.count(node, name);
+                self.count(node, kind);
             }
             self.skipped += 1;
             return;
         }
         let node = self.target();
         if let Some(node) = node {
-            self.count(node, name);
+            self.count(node, kind);
         }
         self.stack.push(Open {
             node,
-            array: name == "array",
+            array: kind == ARRAY,
             length: 0,
-            seen: Vec::new(),
+            seen: self.spare.pop().unwrap_or_default(),
             key: None,
         });
     }
@@ -160,7 +169,9 @@ impl Outliner {
             self.skipped -= 1;
             return;
         }
-        let Some(open) = self.stack.pop() else { return };
+        let Some(mut open) = self.stack.pop() else { return };
+        open.seen.clear();
+        self.spare.push(open.seen);
         let Some(node) = open.node.map(|node| &mut self.nodes[node]) else {
             return;
         };
@@ -170,14 +181,12 @@ impl Outliner {
         }
     }
 
-    fn count(&mut self, node: usize, name: &'static str) {
+    fn count(&mut self, node: usize, kind: usize) {
         let node = &mut self.nodes[node];
-        if let Some(at) = TYPES.iter().position(|each| *each == name) {
-            node.counts[at] += 1;
+        if node.counts[kind] == 0 {
+            node.order.push(TYPES[kind]);
         }
-        if !node.order.contains(&name) {
-            node.order.push(name);
-        }
+        node.counts[kind] += 1;
     }
 
     fn key(&mut self, name: &str) {
@@ -236,19 +245,19 @@ impl Outliner {
         }
     }
 
-    fn scalar(&mut self, name: &'static str, text: &str) {
+    fn scalar(&mut self, kind: usize, text: &str) {
         if self.skipped > 0 {
             return;
         }
         let Some(at) = self.target() else { return };
-        self.count(at, name);
+        self.count(at, kind);
         let node = &mut self.nodes[at];
-        match name {
-            "number" => widen(&mut node.numbers, text),
-            "string" => {
+        match kind {
+            NUMBER => widen(&mut node.numbers, text),
+            STRING => {
                 node.text.get_or_insert_with(|| text.to_owned());
             }
-            "boolean" => {
+            BOOLEAN => {
                 node.word.get_or_insert_with(|| text.to_owned());
             }
             _ => {}

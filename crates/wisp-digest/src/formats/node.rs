@@ -98,6 +98,10 @@ impl Node {
             }
             return Step::Pass;
         };
+        if self.said.is_none() && report.recent.is_indented_before(line.number) {
+            // None of them is a statement.
+            return Step::Pass;
+        }
         let above: Vec<Quote> = report.recent.before(line.number);
         let near = above
             .iter()

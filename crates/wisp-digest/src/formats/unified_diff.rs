@@ -11,6 +11,7 @@ use crate::limits;
 use crate::line::{Line, leading_number, place_at_start, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
+use crate::rest::Rest;
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
@@ -78,6 +79,17 @@ impl Reader for Diff {
             return self.applied(line, report);
         }
         step
+    }
+
+    fn read_on(&mut self, rest: &mut Rest<'_>, _: &mut Report) -> bool {
+        rest.read_hunk_while(|line| {
+            let within = self.old > 0 || self.new > 0;
+            if within {
+                self.changed(line.text);
+            }
+            within
+        });
+        true
     }
 
     fn finish(&mut self, report: &mut Report) {
