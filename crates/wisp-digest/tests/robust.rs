@@ -120,6 +120,35 @@ fn a_reader_gives_the_same_digest_and_the_same_first_error() {
     );
 }
 
+/// A log that remembers how much it was asked for at a time.
+struct Asked<'a> {
+    log: &'a [u8],
+    asked: Vec<usize>,
+}
+
+impl std::io::Read for Asked<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.asked.push(room.len());
+        self.log.read(room)
+    }
+}
+
+#[test]
+fn a_short_log_is_read_into_little_room_and_a_long_one_64_kib_at_a_time() {
+    let asked = |length: usize| {
+        let log = vec![b'x'; length];
+        let mut reader = Asked {
+            log: &log,
+            asked: Vec::new(),
+        };
+        digest_reader(&mut reader, Options::default()).expect("memory does not fail");
+        reader.asked
+    };
+    assert_eq!(asked(8191), [8192, 8192]);
+    assert_eq!(asked(8192), [8192, 65536]);
+    assert_eq!(asked(8192 + 65536 + 1), [8192, 65536, 65536, 65536]);
+}
+
 #[test]
 fn a_line_of_sixteen_mebibytes_is_one_line() {
     let mut log = b"first\n".to_vec();
