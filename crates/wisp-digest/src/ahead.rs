@@ -103,12 +103,18 @@ impl Ahead {
         self.searched = self.triggers.meet(block, from..end, &mut self.met);
     }
 
-    /// Where the first literal begins that stands at or after a line's start. It may stand near: the search goes on
-    /// in pieces that grow.
+    /// Where the first literal begins that stands at or after a line's start.
+    #[inline]
     pub(crate) fn first(&mut self, block: &[u8], line: usize) -> Option<usize> {
         if self.triggers.sure(block, &(line..block.len())) != 0 {
             return Some(line);
         }
+        self.first_met(block, line)
+    }
+
+    /// The same where no sure beginning is looked for first. The literal may stand near: the search goes on in pieces
+    /// that grow.
+    pub(crate) fn first_met(&mut self, block: &[u8], line: usize) -> Option<usize> {
         let mut piece = NEAR;
         loop {
             self.pass_over(line);
@@ -141,9 +147,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Ahead;
+    use crate::cues::triggers;
     use crate::formats::FORMATS;
     use crate::literals::Literals;
-    use crate::stream::triggers;
 
     fn all() -> &'static Literals {
         static ALL: OnceLock<Literals> = OnceLock::new();

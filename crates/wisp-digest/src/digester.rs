@@ -11,19 +11,22 @@ use crate::ahead::Ahead;
 use crate::block::{self, Block};
 use crate::clean::clean;
 use crate::closing;
+use crate::cues::{self, Cues};
 use crate::digest::Digest;
 use crate::document::Documents;
 use crate::encoding::Encoding;
 use crate::formats::FORMATS;
+use crate::held::{Held, Pieces};
 use crate::limits;
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::looks;
+use crate::next::{self, Place};
 use crate::page::Page;
 use crate::prefix::{self, Parts};
 use crate::report::Report;
 use crate::rest::Rest;
-use crate::stream::{self, Cues, Stream};
+use crate::stream::Stream;
 use crate::templates::{LogReader, Logged};
 use crate::unknown::Ends;
 
@@ -41,15 +44,14 @@ pub struct Digester {
     bytes: u64,
     encoding: Encoding,
     lines: u64,
-    carry: Vec<u8>,
-    carried: bool,
+    held: Held,
     ahead: Ahead,
     work: Work,
     documents: Documents,
     ends: Ends,
 }
 
-/// What is at work on whole lines, apart from the carry so that both can be borrowed.
+/// What is at work on whole lines, apart from what waits so that both can be borrowed.
 #[derive(Debug)]
 struct Work {
     triggers: &'static Literals,
@@ -71,7 +73,7 @@ struct Labelled {
 
 fn triggers() -> &'static Literals {
     static TRIGGERS: OnceLock<Literals> = OnceLock::new();
-    TRIGGERS.get_or_init(|| stream::triggers(FORMATS))
+    TRIGGERS.get_or_init(|| cues::triggers(FORMATS))
 }
 
 impl Digester {
@@ -82,8 +84,7 @@ impl Digester {
             bytes: 0,
             encoding: Encoding::default(),
             lines: 0,
-            carry: Vec::new(),
-            carried: false,
+            held: Held::default(),
             ahead: Ahead::new(triggers()),
             work: Work::new(),
             documents: Documents::default(),
@@ -99,48 +100,33 @@ impl Digester {
         self.encoding = encoding;
     }
 
+    /// Reads what waits and the bytes after it, as far as of each line the next is whole.
     fn read(&mut self, bytes: &[u8]) {
         self.documents.push(bytes);
         self.ends.push(bytes);
-        let whole = self.finish_carry(bytes);
-        let end = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
-        self.read_lines(&whole[..end]);
-        self.hold_back(&whole[end..]);
-    }
-
-    /// Completes the line begun by an earlier push, and gives what follows it.
-    fn finish_carry<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        if !self.carried {
-            return bytes;
-        }
-        let Some(end) = memchr::memchr(b'\n', bytes) else {
-            return bytes;
-        };
-        self.hold_back(&bytes[..end]);
-        self.carried = false;
-        self.lines += 1;
-        let carry = std::mem::take(&mut self.carry);
-        self.work.carried(self.lines, &carry);
-        self.carry = carry;
-        self.carry.clear();
-        &bytes[end + 1..]
-    }
-
-    fn hold_back(&mut self, part: &[u8]) {
-        let room = limits::LINE.saturating_sub(self.carry.len());
-        self.carry.extend_from_slice(&part[..part.len().min(room)]);
-        self.carried |= !part.is_empty();
-    }
-
-    fn read_lines(&mut self, mut lines: &[u8]) {
-        while !lines.is_empty() {
-            let (block, rest) = block::next(lines);
+        let mut held = std::mem::take(&mut self.held);
+        let rest = held.complete(bytes, |line, next| self.read_apart(line, Some(next)));
+        let pieces = Pieces::of(rest);
+        let mut from = 0;
+        while from < pieces.last {
+            let block = block::next(&pieces.lines[from..], pieces.last - from);
             self.read_block(&block);
-            lines = rest;
+            from += block.bytes.len();
         }
+        held.keep(&pieces);
+        self.held = held;
+    }
+
+    /// Reads a line that lies in no block.
+    fn read_apart(&mut self, line: &[u8], next: Option<&[u8]>) {
+        self.lines += 1;
+        self.work.apart(self.lines, line, Place::Apart(next));
     }
 
     fn read_block(&mut self, block: &Block<'_>) {
+        if let Some(line) = block.long_line() {
+            return self.read_apart(line, Some(block::first_line(block.rest())));
+        }
         self.ahead.begin();
         let (mut at, mut length) = (0, 0);
         let mut kept = 0;
@@ -166,29 +152,52 @@ impl Digester {
         let next = line.end + 1;
         if let Some(text) = block.plain(line.clone()) {
             let part = line.start..line.start + text.len();
-            let mut cues = Cues::ahead(&mut self.ahead, block.bytes, part);
-            if block.text().is_none() {
-                cues.hide_next();
-            }
+            let cues = Cues::ahead(&mut self.ahead, block, part);
             self.work.read(self.lines, text, tabs, cues);
             self.read_on(block, next)
         } else {
-            self.work.line(self.lines, &block.bytes[line]);
+            let after = Place::Block(block, line.end);
+            self.work.line(self.lines, &block.bytes[line], after);
             next
         }
     }
 
     /// Lets the reader that holds the stream read on from `at`: where it has stopped.
     fn read_on(&mut self, block: &Block<'_>, at: usize) -> usize {
-        let Some(text) = block.text().filter(|_| self.work.may_read_on()) else {
-            return at;
-        };
-        let mut rest = Rest::new(text, at, self.lines, self.work.triggers);
+        if block.text().is_none() || !self.work.may_read_on() {
+            return self.pass_bare(block, at);
+        }
+        let mut rest = Rest::new(block, at, self.lines, self.work.triggers);
         let report = &mut self.work.report;
         self.work.plain.read_on(FORMATS, &mut rest, report);
+        self.taken(&rest)
+    }
+
+    /// Lets the reader that leans on the stream pass over lines without a trigger from `at`: where it has stopped.
+    /// Diagnostics begin no line with a blank: where one comes after the other nothing is searched.
+    fn pass_bare(&mut self, block: &Block<'_>, at: usize) -> usize {
+        if block.bytes.get(at) == Some(&b' ') && self.work.may_pass_bare() {
+            self.let_pass_bare(block, at)
+        } else {
+            at
+        }
+    }
+
+    fn let_pass_bare(&mut self, block: &Block<'_>, at: usize) -> usize {
+        let found = self.ahead.first_met(block.bytes, at);
+        let end = found.map_or(block.bytes.len(), |found| {
+            memchr::memrchr(b'\n', &block.bytes[at..found]).map_or(at, |end| at + end + 1)
+        });
+        let mut rest = Rest::new(block, at, self.lines, self.work.triggers).until(end);
+        self.work.plain.pass_bare(&mut rest);
+        self.taken(&rest)
+    }
+
+    /// Counts the lines that a reader has taken by itself: where the next one begins.
+    fn taken(&mut self, rest: &Rest<'_>) -> usize {
         let (end, last, shown) = rest.taken();
         self.lines = last;
-        report.shown += shown;
+        self.work.report.shown += shown;
         end
     }
 
@@ -206,11 +215,7 @@ impl Digester {
     pub fn finish(mut self) -> Digest {
         let mut encoding = std::mem::take(&mut self.encoding);
         encoding.finish(|text| self.read(text));
-        if self.carried {
-            self.lines += 1;
-            let carry = std::mem::take(&mut self.carry);
-            self.work.carried(self.lines, &carry);
-        }
+        std::mem::take(&mut self.held).finish(|line, next| self.read_apart(line, next));
         self.work.finish();
         closing::close(closing::Parts {
             options: self.options,
@@ -247,25 +252,31 @@ impl Work {
         self.plain.is_held() && !self.log.is_on() && !self.page.is_one()
     }
 
-    /// Reads a line that came in pieces, unless it would have been passed over in one.
-    fn carried(&mut self, number: u64, raw: &[u8]) {
+    /// Whether lines with neither a prefix nor a trigger concern only a reader that leans on their stream, and that
+    /// passes over them by itself.
+    fn may_pass_bare(&self) -> bool {
+        self.plain.passes_bare() && !self.log.is_on() && !self.page.is_one()
+    }
+
+    /// Reads a line that lies in no block, unless it would have been passed over in one.
+    fn apart(&mut self, number: u64, raw: &[u8], next: Place<'_>) {
         let skims = number > limits::SAMPLE && self.may_skim();
         if !skims || self.triggers.any(raw) {
-            self.line(number, raw);
+            self.line(number, raw, next);
         }
         self.report.recent.add_line(number, raw);
     }
 
     /// Cleans a line and reads it.
-    fn line(&mut self, number: u64, raw: &[u8]) {
+    fn line(&mut self, number: u64, raw: &[u8], next: Place<'_>) {
         let text = clean(raw);
-        let cues = Cues::alone(self.triggers, text.as_bytes());
+        let cues = Cues::alone(self.triggers, text.as_bytes(), &next);
         self.read(number, &text, true, cues);
     }
 
     /// Reads a cleaned line, in which tabs may stand or not. A log's own entries with a level are the log reader's
     /// alone.
-    fn read(&mut self, number: u64, text: &str, tabs: bool, mut cues: Cues<'_>) {
+    fn read<'a>(&mut self, number: u64, text: &'a str, tabs: bool, mut cues: Cues<'a>) {
         if self.page.quotes(text) {
             return;
         }
@@ -312,16 +323,18 @@ impl Work {
     /// Shows a runner's section marks: no tool prints across the end of its section.
     fn mark(&mut self, number: u64, marks: &str) {
         let line = Line { number, text: marks };
-        let mut cues = Cues::alone(self.triggers, marks.as_bytes());
+        let next = Place::Unknown;
+        let mut cues = Cues::alone(self.triggers, marks.as_bytes(), &next);
         self.plain.interrupt(FORMATS, &mut cues, &mut self.report);
         self.plain.line(FORMATS, &mut cues, &line, &mut self.report);
     }
 
     /// Shows the line to its stream.
-    fn show(&mut self, line: &Line<'_>, parts: &Parts<'_>, cues: &mut Cues<'_>) -> bool {
+    fn show<'a>(&mut self, line: &Line<'_>, parts: &Parts<'a>, cues: &mut Cues<'a>) -> bool {
         if line.text.starts_with("##[") || line.text.starts_with("[Pipeline] ") {
             self.plain.interrupt(FORMATS, cues, &mut self.report);
         }
+        cues.belong_to(next::stream(parts));
         match (parts.label, parts.program) {
             (Some(label), _) => self.show_labelled(label, line, cues),
             // A program of the system's log is only listened to when it says something that a reader knows.

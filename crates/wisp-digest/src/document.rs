@@ -4,11 +4,16 @@ use crate::json::{Event, Listener, Tokenizer};
 use crate::sarif::Sarif;
 use crate::shape::{JsonShape, Outliner};
 
+/// A byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Reads the input as a document for as long as it can be one.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     json: Option<Box<Json>>,
     decided: bool,
+    /// How many bytes of a mark have come.
+    marked: usize,
 }
 
 #[derive(Debug, Default)]
@@ -31,11 +36,9 @@ impl Listener for Both {
 }
 
 impl Documents {
-    /// Reads on.
+    /// Reads on. The bytes may end anywhere, in the mark or the blanks before a document too.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        if !self.decided {
-            self.decide(bytes);
-        }
+        let bytes = if self.decided { bytes } else { self.begin(bytes) };
         let Some(json) = &mut self.json else { return };
         json.tokenizer.push(bytes, &mut json.both);
         if json.tokenizer.broken {
@@ -43,19 +46,30 @@ impl Documents {
         }
     }
 
-    /// Only an object or an array is worth an outline.
-    fn decide(&mut self, bytes: &[u8]) {
-        let start = bytes
-            .strip_prefix(b"\xEF\xBB\xBF")
-            .unwrap_or(bytes)
-            .iter()
-            .find(|byte| !byte.is_ascii_whitespace());
-        if let Some(first) = start {
-            self.decided = true;
-            if matches!(first, b'{' | b'[') {
-                self.json = Some(Box::default());
+    /// Only an object or an array is worth an outline. The bytes without a mark before them.
+    fn begin<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+        while let ([first, rest @ ..], Some(mark)) = (bytes, MARK.get(self.marked)) {
+            if first == mark {
+                (bytes, self.marked) = (rest, self.marked + 1);
+            } else {
+                // A part of a mark is none, and no document begins with it.
+                self.decided = self.marked > 0;
+                self.marked = MARK.len();
             }
         }
+        if self.decided {
+            self.json = None;
+            return bytes;
+        }
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        self.decided = first.is_some();
+        match first {
+            None | Some(b'{' | b'[') => {
+                self.json.get_or_insert_default();
+            }
+            Some(_) => self.json = None,
+        }
+        bytes
     }
 
     /// The outline and, for a SARIF file, its results, when the input was JSON to its end.
@@ -68,5 +82,40 @@ impl Documents {
                 json.both.sarif,
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Documents;
+
+    /// Whether the bytes are a document, however they are cut.
+    fn is_document(bytes: &[u8]) -> bool {
+        let found = [1, 2, 3, 1_000].map(|piece| {
+            let mut documents = Documents::default();
+            bytes.chunks(piece).for_each(|part| documents.push(part));
+            documents.close().is_some()
+        });
+        assert_eq!(found, [found[0]; 4], "{bytes:?}");
+        found[0]
+    }
+
+    #[test]
+    fn a_mark_and_blanks_may_stand_before_a_document() {
+        for bytes in [&b"{}"[..], b"\n [1]\n", b"\xEF\xBB\xBF{}", b"\xEF\xBB\xBF\r\n{}"] {
+            assert!(is_document(bytes), "{bytes:?}");
+        }
+        for bytes in [
+            &b""[..],
+            b"\n ",
+            b"x {}",
+            b"\xEF{}",
+            b"\xEF\xBB{}",
+            b"\xEF\xBBx",
+            b"\xEF\xBB\xBF",
+            b"\xEF\xBB\xBF\xEF\xBB\xBF{}",
+        ] {
+            assert!(!is_document(bytes), "{bytes:?}");
+        }
     }
 }

@@ -26,19 +26,22 @@
 //!
 //! # How it reads
 //!
-//! Input comes in pieces of any size ([`Digester::push`]) and is cut into lines. Each line loses its colour,
-//! its progress frames, its time stamps and its label (`[web] `, `#12 3.4 `), and goes to the stream its label
-//! names. A *format* is a row of [`FORMATS`]: some literals, and a reader. One scan finds the literals of
-//! all formats in one pass; a line with none of them is passed over at memory speed unless a reader is in the
-//! middle of something. Readers state findings; the report behind them counts a copy once, groups diagnostics
-//! of one cause, and puts the lines that only report a failure (`make: *** … Error 2`) under the failure.
+//! Input comes in pieces of any size ([`Digester::push`]) and is cut into lines. A line is read when the next is whole
+//! or the input has ended, so that a reader may ask what comes next; where the pieces were cut changes no digest. Each
+//! line loses its colour, its progress frames, its time stamps and its label (`[web] `, `#12 3.4 `), and goes to the
+//! stream its label names. A *format* is a row of [`FORMATS`]: some literals, and a reader. One scan finds the literals
+//! of all formats in one pass; a line with none of them is passed over at memory speed unless a reader is in the middle
+//! of something. Readers state findings; the report behind them counts a copy once, groups diagnostics of one cause,
+//! and puts the lines that only report a failure (`make: *** … Error 2`) under the failure.
 //!
 //! Memory is in proportion to what is reported: every list has a bound in [`limits`], a line is read to its
-//! first 32 KiB, and time is linear in the input whatever it holds.
+//! first 32 KiB, one whole line at most and one begun wait for what follows them, and time is linear in the input
+//! whatever it holds.
 //!
 //! # Adding a format
 //!
-//! One file in `src/formats/`, one row in its table, one folder of fixtures under `tests/fixtures/`.
+//! One file in `src/formats/`, one row in its table, one folder of fixtures under `tests/fixtures/`. What a reader may
+//! count on (which lines it is shown, and what it may know of the next) stands in `src/reader.rs` and `src/next.rs`.
 
 pub mod limits;
 
@@ -49,6 +52,7 @@ mod check;
 mod clean;
 mod closing;
 mod counted;
+mod cues;
 mod diag;
 mod diff;
 mod digest;
@@ -62,6 +66,7 @@ mod formats;
 mod frames;
 mod grams;
 mod hashing;
+mod held;
 mod joined;
 mod json;
 mod level;
@@ -73,6 +78,7 @@ mod looks;
 mod mask;
 mod near;
 mod nesting;
+mod next;
 mod numbers;
 mod page;
 mod prefix;

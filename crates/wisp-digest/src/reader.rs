@@ -3,9 +3,14 @@
 //! A [`Format`] is a row of [`crate::FORMATS`]: what it is called, which literals its lines begin or carry
 //! (its *triggers*), and how to make a [`Reader`]. A line reaches a reader when one of the format's triggers
 //! stands in it, or while the reader holds the stream. Everything else is passed over at memory speed.
+//!
+//! A line that may be a reader's own is shown with what comes next ([`Next`]): always the next line of the input, cleaned
+//! as the line itself and without its prefix, wherever the pushes, the blocks or a line's first 32 KiB end. Nothing is
+//! known where it is another stream's, and there is none where the input ends. So a reader may rely on it: whatever it
+//! decides by it, it decides for every cut.
 
 use crate::line::Line;
-use crate::near::near;
+use crate::next::Next;
 use crate::report::Report;
 use crate::rest::Rest;
 
@@ -46,26 +51,13 @@ pub(crate) trait Watched {}
 #[cfg(not(test))]
 impl<T> Watched for T {}
 
-/// The bytes that come after a line, with its end; none where they are not at hand.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Next<'a>(pub &'a [u8]);
-
-impl<'a> Next<'a> {
-    /// The lines that come next.
-    pub(crate) fn lines(self) -> &'a [u8] {
-        let end = near(b'\n', self.0, 0);
-        end.and_then(|end| self.0.get(end + 1..)).unwrap_or_default()
-    }
-}
-
 /// Reads one stream of lines in one format.
 pub(crate) trait Reader: Watched {
     /// Is shown a line and says what it did with it.
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step;
 
     /// Leans on the stream, or is the format of a sure beginning, and is shown the line before it is looked at for what
-    /// other readers know: reads it if it is its own whatever else stands in it. The lines that come next may tell; they
-    /// are not at hand always.
+    /// other readers know: reads it if it is its own whatever else stands in it. The line that comes next may tell.
     fn own(&mut self, line: &Line<'_>, next: Next<'_>, report: &mut Report) -> Option<Step> {
         let _ = (line, next, report);
         None
@@ -75,6 +67,18 @@ pub(crate) trait Reader: Watched {
     /// the stream. Whether it still does; if not, the line that ended it was blank and is taken.
     fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
         let _ = (rest, report);
+        true
+    }
+
+    /// Whether it passes over bare lines by itself while it leans on the stream.
+    fn passes_bare(&self) -> bool {
+        false
+    }
+
+    /// Leans on the stream, and may go on through lines that have neither a literal of any format nor a prefix, as if
+    /// each had been shown to it and left it leaning. Whether it still leans; if not, the next line is none of its own.
+    fn pass_bare(&mut self, rest: &mut Rest<'_>) -> bool {
+        let _ = rest;
         true
     }
 

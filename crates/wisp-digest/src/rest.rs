@@ -6,17 +6,17 @@
 //! gets no line that anything could be taken off: only such as begin with a blank, a bar or a sign, or with a number
 //! and a bar, as the margins of quoted source do. No time, label or mark of a runner begins so.
 
-use crate::block::trimmed;
-use crate::limits;
+use crate::block::{Block, trimmed};
 use crate::line::Line;
 use crate::literals::Literals;
 use crate::near::{near, near_end_or_tab};
-use crate::prefix::is_marked;
-use crate::reader::Next;
+use crate::next::Next;
+use crate::prefix::{self, is_marked};
 
 /// What is left of a block of plain lines.
 #[derive(Debug)]
 pub(crate) struct Rest<'a> {
+    block: &'a Block<'a>,
     text: &'a str,
     /// Where the next line begins.
     at: usize,
@@ -31,15 +31,22 @@ pub(crate) struct Rest<'a> {
 
 impl<'a> Rest<'a> {
     /// What follows the line of that number, from `at`.
-    pub(crate) fn new(text: &'a str, at: usize, number: u64, triggers: &'a Literals) -> Self {
+    pub(crate) fn new(block: &'a Block<'a>, at: usize, number: u64, triggers: &'a Literals) -> Self {
         Self {
-            text,
+            block,
+            text: block.text().unwrap_or_default(),
             at,
             number,
             shown: 0,
             triggers,
             format: 0,
         }
+    }
+
+    /// Goes no farther than to the line that begins there.
+    pub(crate) fn until(self, end: usize) -> Self {
+        let text = self.text.get(..end).unwrap_or_default();
+        Self { text, ..self }
     }
 
     /// Is for the reader of the format that has this bit.
@@ -53,7 +60,7 @@ impl<'a> Rest<'a> {
         let Some((line, end)) = self.beginning() else {
             return false;
         };
-        let begun = !is_marked(line.text) && begins(&line, Next(&self.text.as_bytes()[end..]));
+        let begun = !is_marked(line.text) && begins(&line, Next::Within(self.block, end));
         if begun {
             self.pass(&line, end);
         }
@@ -67,7 +74,7 @@ impl<'a> Rest<'a> {
             return None;
         }
         let end = near_end_or_tab(bytes, self.at)?;
-        if bytes[end] != b'\n' || end - self.at > limits::LINE {
+        if bytes[end] != b'\n' {
             return None;
         }
         let line = Line {
@@ -113,6 +120,20 @@ impl<'a> Rest<'a> {
         }
     }
 
+    /// Gives the reader lines that have no prefix for as long as it takes them.
+    pub(crate) fn read_bare_while(&mut self, mut takes: impl FnMut(&Line<'_>) -> bool) {
+        while let Some(end) = near(b'\n', self.text.as_bytes(), self.at) {
+            let line = Line {
+                number: self.number + 1,
+                text: trimmed(&self.text[self.at..end]),
+            };
+            if prefix::may_have_one(line.text, true) || !takes(&line) {
+                return;
+            }
+            self.pass(&line, end);
+        }
+    }
+
     /// Where the next line ends, when it can have nothing before its text.
     fn bare(&self) -> Option<usize> {
         let bytes = self.text.as_bytes();
@@ -128,8 +149,7 @@ impl<'a> Rest<'a> {
             }
             _ => return None,
         };
-        let end = near(b'\n', bytes, start)?;
-        (end - self.at <= limits::LINE).then_some(end)
+        near(b'\n', bytes, start)
     }
 
     /// Where the next line ends, when it is as a diff has them: nothing stands before a sign either.
@@ -137,7 +157,7 @@ impl<'a> Rest<'a> {
         let bytes = self.text.as_bytes();
         match bytes.get(self.at)? {
             b'\n' => Some(self.at),
-            b' ' | b'+' | b'-' => near(b'\n', bytes, self.at).filter(|end| end - self.at <= limits::LINE),
+            b' ' | b'+' | b'-' => near(b'\n', bytes, self.at),
             _ => None,
         }
     }
@@ -161,8 +181,9 @@ impl<'a> Rest<'a> {
 #[cfg(test)]
 mod tests {
     use super::Rest;
+    use crate::block;
     use crate::literals::Literals;
-    use crate::reader::Next;
+    use crate::next::Coming;
 
     fn triggers() -> Literals {
         Literals::new([("\n\nerror[E0", 1), ("\n\ntest ", 2)].into_iter())
@@ -182,7 +203,8 @@ mod tests {
             ("", 0),
         ] {
             let triggers = triggers();
-            let mut rest = Rest::new(text, 0, 7, &triggers);
+            let block = block::next(text.as_bytes(), text.len());
+            let mut rest = Rest::new(&block, 0, 7, &triggers);
             let mut last = 7;
             rest.read_while(|line| {
                 last += 1;
@@ -193,9 +215,27 @@ mod tests {
     }
 
     #[test]
+    fn only_lines_without_a_prefix_are_bare() {
+        for (text, given) in [
+            (" a\nb  \n\nc", 3),
+            ("a\n[web] y\n", 1),
+            ("  a\n10:14:07 y\n", 1),
+            ("web-1  | y\n", 0),
+            ("", 0),
+        ] {
+            let triggers = triggers();
+            let block = block::next(text.as_bytes(), text.len());
+            let mut rest = Rest::new(&block, 0, 7, &triggers);
+            rest.read_bare_while(|line| !line.text.ends_with(' '));
+            assert_eq!(rest.taken().1 - 7, given, "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_line_that_is_not_taken_stays() {
         let triggers = triggers();
-        let mut rest = Rest::new(" a\n b\n", 0, 0, &triggers);
+        let block = block::next(" a\n b\n".as_bytes(), " a\n b\n".len());
+        let mut rest = Rest::new(&block, 0, 0, &triggers);
         rest.read_while(|line| line.text == " a");
         assert_eq!(rest.taken(), (3, 1, 2));
     }
@@ -211,7 +251,8 @@ mod tests {
             ("+x\r\n+\ty\n", 2),
         ] {
             let triggers = triggers();
-            let mut rest = Rest::new(text, 0, 7, &triggers);
+            let block = block::next(text.as_bytes(), text.len());
+            let mut rest = Rest::new(&block, 0, 7, &triggers);
             rest.read_hunk_while(|line| !line.text.ends_with('\r'));
             assert_eq!(rest.taken().1 - 7, given, "{text:?}");
         }
@@ -232,11 +273,12 @@ mod tests {
             ("", false),
         ] {
             let triggers = triggers();
-            let mut rest = Rest::new(text, 0, 7, &triggers);
+            let block = block::next(text.as_bytes(), text.len());
+            let mut rest = Rest::new(&block, 0, 7, &triggers);
             rest.give_to(1);
-            let begun = rest.begin(|line, Next(next)| {
+            let begun = rest.begin(|line, next| {
                 assert_eq!((line.number, line.text), (8, "error[E0425]: x"));
-                assert!(next.ends_with(b"\n --> a.rs:1:2\n"));
+                assert_eq!(next.line(), Coming::Line(" --> a.rs:1:2".into()));
                 true
             });
             assert_eq!(begun, given, "{text:?}");
@@ -250,12 +292,14 @@ mod tests {
     fn a_beginning_with_a_label_and_one_that_is_refused_stay() {
         let triggers = triggers();
         for text in ["test  | test x\n", "test /a build: x\n"] {
-            let mut rest = Rest::new(text, 0, 0, &triggers);
+            let block = block::next(text.as_bytes(), text.len());
+            let mut rest = Rest::new(&block, 0, 0, &triggers);
             rest.give_to(2);
             assert!(!rest.begin(|line, _| line.text.is_empty()), "{text:?}");
             assert_eq!(rest.taken(), (0, 0, 0));
         }
-        let mut rest = Rest::new("test  | x\n", 0, 0, &triggers);
+        let block = block::next("test  | x\n".as_bytes(), "test  | x\n".len());
+        let mut rest = Rest::new(&block, 0, 0, &triggers);
         rest.give_to(2);
         assert!(!rest.begin(|_, _| true));
     }

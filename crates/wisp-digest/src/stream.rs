@@ -1,125 +1,11 @@
 //! One stream of lines and the readers at work on it. Parallel jobs have a stream each.
 
-use std::ops::Range;
-
-use crate::ahead::Ahead;
+use crate::cues::{Bits, Cues, WORDS};
 use crate::line::Line;
-use crate::literals::Literals;
-use crate::looks;
-use crate::reader::{Format, Next, Reader, Step};
+use crate::next::Next;
+use crate::reader::{Format, Reader, Step};
 use crate::report::Report;
 use crate::rest::Rest;
-
-/// A set of formats; the top bit stands for the words of failure.
-type Bits = u64;
-
-const WORDS: Bits = 1 << 63;
-
-/// Which formats a line's literals call for. Searched when first asked: a reader in the middle of a block knows its
-/// lines without.
-pub(crate) struct Cues<'a> {
-    triggers: Triggers<'a>,
-    bytes: &'a [u8],
-    part: Range<usize>,
-    found: Option<Bits>,
-    shows_next: bool,
-}
-
-/// Where the literals are looked for.
-enum Triggers<'a> {
-    /// In the line by itself.
-    Alone(&'a Literals),
-    /// In the block it lies in, where it begins there.
-    Ahead(&'a mut Ahead, usize),
-}
-
-impl<'a> Cues<'a> {
-    /// The cues of a line that is all of these bytes.
-    pub(crate) fn alone(triggers: &'a Literals, line: &'a [u8]) -> Self {
-        Self {
-            triggers: Triggers::Alone(triggers),
-            bytes: line,
-            part: 0..line.len(),
-            found: None,
-            shows_next: false,
-        }
-    }
-
-    /// The cues of a line that is this part of a block.
-    pub(crate) fn ahead(ahead: &'a mut Ahead, block: &'a [u8], line: Range<usize>) -> Self {
-        Self {
-            triggers: Triggers::Ahead(ahead, line.start),
-            bytes: block,
-            part: line,
-            found: None,
-            shows_next: true,
-        }
-    }
-
-    /// Leaves the lines that come next out of sight, since they are to be cleaned first.
-    pub(crate) fn hide_next(&mut self) {
-        self.shows_next = false;
-    }
-
-    /// Leaves the line's last bytes, so many, without what stands before them.
-    pub(crate) fn keep_last(&mut self, length: usize) {
-        self.part.start = self.part.end - length;
-    }
-
-    fn bits(&mut self) -> Bits {
-        if let Some(found) = self.found {
-            return found;
-        }
-        let part = self.part.clone();
-        let found = match &mut self.triggers {
-            Triggers::Alone(triggers) => triggers.bits_in(self.bytes, part),
-            Triggers::Ahead(ahead, line) => ahead.bits(self.bytes, *line, &part),
-        };
-        *self.found.insert(found)
-    }
-
-    /// What comes after the line, as far as it is at hand.
-    fn next(&self) -> Next<'a> {
-        Next(if self.shows_next {
-            &self.bytes[self.part.end..]
-        } else {
-            &[]
-        })
-    }
-
-    /// The format whose sure beginning the line has.
-    fn sure(&self) -> Bits {
-        let triggers = match &self.triggers {
-            Triggers::Alone(triggers) => triggers,
-            Triggers::Ahead(ahead, _) => ahead.triggers(),
-        };
-        triggers.sure(self.bytes, &self.part)
-    }
-
-    /// Whether the line calls for the format.
-    fn calls(&mut self, format: usize) -> bool {
-        self.bits() & (1 << format) != 0
-    }
-
-    /// Whether the line calls for any format.
-    pub(crate) fn calls_any(&mut self) -> bool {
-        self.bits() & !WORDS != 0
-    }
-
-    /// Whether the line holds one of the words of failure.
-    pub(crate) fn has_words(&mut self) -> bool {
-        self.bits() & WORDS != 0
-    }
-}
-
-/// The triggers of a table of at most 63 formats, and the words of failure.
-pub(crate) fn triggers(formats: &[Format]) -> Literals {
-    let rows = formats
-        .iter()
-        .enumerate()
-        .flat_map(|(at, format)| format.triggers.iter().map(move |each| (*each, 1 << at)));
-    Literals::new(rows.chain(looks::TRIGGERS.iter().map(|each| (*each, WORDS))))
-}
 
 /// The readers of one stream and which of them has the word.
 pub(crate) struct Stream {
@@ -215,6 +101,21 @@ impl Stream {
         }
         let leaning = self.lean.take().filter(|at| !cues.calls(*at));
         leaning.is_some_and(|at| self.ask(formats, at, line, report))
+    }
+
+    /// Whether the reader that leans on the stream passes over bare lines by itself, and none holds it.
+    pub(crate) fn passes_bare(&self) -> bool {
+        let leaning = self.lean.filter(|_| self.hold.is_none());
+        let reader = leaning.and_then(|at| self.readers[at].as_ref());
+        reader.is_some_and(|reader| reader.passes_bare())
+    }
+
+    /// Lets the reader that leans on the stream pass over bare lines.
+    pub(crate) fn pass_bare(&mut self, rest: &mut Rest<'_>) {
+        let reader = self.lean.and_then(|at| self.readers[at].as_mut());
+        if reader.is_some_and(|reader| !reader.pass_bare(rest)) {
+            self.lean = None;
+        }
     }
 
     /// Lets the reader that holds the stream read on.

@@ -9,8 +9,10 @@ use crate::diag::{self, Level};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::line::{Line, Place, has_extension, place_at_start};
-use crate::reader::{Format, Next, Reader, Step};
+use crate::next::Next;
+use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
+use crate::rest::Rest;
 
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
@@ -111,9 +113,61 @@ impl Reader for CFamily {
         own.then(|| self.diagnostic(found, line, report))
     }
 
+    fn passes_bare(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// After a warning bare lines are only counted.
+    fn pass_bare(&mut self, rest: &mut Rest<'_>) -> bool {
+        let mut leans = true;
+        rest.read_bare_while(|line| {
+            let bare = is_bare(line.text);
+            if bare {
+                leans = self.source > 0 && self.is_source(line);
+            }
+            bare && leans
+        });
+        if !leans {
+            self.source = 0;
+        }
+        leans
+    }
+
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
+}
+
+/// Whether a line in which no literal stands is none that the compilers write around diagnostics, nor a command or a
+/// diagnostic with a severity that calls for nobody. What begins with a blank is neither of these.
+fn is_bare(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let indented = bytes.first() == Some(&b' ');
+    (memchr::memchr(b':', bytes).is_none() || !is_around(text))
+        && (bytes.get(FROM.len() - 1) != Some(&b'm') || !text.starts_with(FROM))
+        && (indented || (!is_command(text) && diag::placed(text).is_none()))
+}
+
+/// How the lines go on that begin `In file included from`.
+const FROM: &str = "                 from";
+
+/// Whether a number, if any, and a bar begin the text.
+fn is_piped(body: &str) -> bool {
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    match body.as_bytes().get(digits) {
+        Some(b'|') => true,
+        Some(0x21..=0x7E) | None => false,
+        Some(_) => body[digits..].trim_start().starts_with('|'),
+    }
+}
+
+/// Whether a line below the source marks a place in it.
+fn is_caret(body: &str) -> bool {
+    !body.is_empty() && body.bytes().all(|byte| b"^~ |".contains(&byte))
+}
+
+fn is_around(text: &str) -> bool {
+    text.has(": ") && AROUND.iter().any(|words| text.has(words))
 }
 
 /// What clang-format writes at the end of a line in the compilers' form.
@@ -198,9 +252,7 @@ impl CFamily {
             }
             return Some(Step::Take);
         }
-        let around = text.starts_with("In file included from")
-            || text.starts_with("                 from")
-            || (text.has(": ") && AROUND.iter().any(|words| text.has(words)));
+        let around = text.starts_with("In file included from") || text.starts_with(FROM) || is_around(text);
         around.then(|| {
             self.close(report);
             Step::Take
@@ -210,15 +262,13 @@ impl CFamily {
     /// gcc's ` 5 | source` and clang's bare source, carets and fix.
     fn is_source(&mut self, line: &Line<'_>) -> bool {
         let body = line.body();
-        let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-        let piped = body[digits..].trim_start().starts_with('|') && line.indent() > 0;
+        let piped = is_piped(body) && body.len() < line.text.len();
         // gcc marks its source with a margin: bare lines after one are no source.
         self.piped |= piped;
         if !piped {
             self.source -= 1;
         }
-        let caret = !body.is_empty() && body.bytes().all(|byte| b"^~ |".contains(&byte));
-        let mine = piped || caret || (!line.is_blank() && self.source > 0 && !self.piped);
+        let mine = piped || (!line.is_blank() && self.source > 0 && !self.piped) || is_caret(body);
         match &mut self.open {
             Some(open) if mine && self.noted => open.quote(line),
             Some(open) if mine => open.add(line),

@@ -6,7 +6,8 @@ use crate::counted::counted;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::line::{Line, number_before, place_at_start, quoted, without_indent};
-use crate::reader::{Format, Next, Reader, Step};
+use crate::next::Next;
+use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.

@@ -125,7 +125,7 @@ impl Mix {
             let location = place_at_start(place)
                 .map(|(location, _)| location)
                 .filter(|place| is_elixir(&place.path));
-            // A crate's, which mix has built. Where the next line was not at hand, rustc's reader could not know it.
+            // A crate's, which mix has built. Between lines of other streams rustc's reader cannot know it.
             let rust = line.body().strip_prefix("--> ").and_then(place_at_start);
             if let Some((location, _)) = rust {
                 told.location = Some(location);

@@ -11,7 +11,8 @@ use crate::find::Find;
 use crate::joined::{Quoted, joined};
 use crate::limits;
 use crate::line::{Line, number_before, place_at_start};
-use crate::reader::{Format, Next, Reader, Step};
+use crate::next::Next;
+use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
 /// The row of the table.

@@ -14,7 +14,8 @@ use crate::find::Find;
 use crate::limits;
 use crate::line::{Line, Place, cut, place, quoted, without_indent};
 use crate::near::near;
-use crate::reader::{Format, Next, Reader, Step};
+use crate::next::Next;
+use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 use crate::rest::Rest;
 
@@ -104,7 +105,7 @@ impl Reader for Rustc {
     /// A diagnostic with a code, or one whose place stands on the next line.
     fn own(&mut self, line: &Line<'_>, next: Next<'_>, report: &mut Report) -> Option<Step> {
         let header = header(line.text)?;
-        let sure = line.text.starts_with("error[E") || (is_placed(next.lines()) && !cargo::says(line));
+        let sure = line.text.starts_with("error[E") || (next.is_indented(b"--> ") && !cargo::says(line));
         sure.then(|| self.begin(&header, line, report))
     }
 
@@ -123,12 +124,6 @@ impl Reader for Rustc {
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
-}
-
-/// Whether a diagnostic's place is what comes next.
-fn is_placed(next: &[u8]) -> bool {
-    let blanks = next.iter().take_while(|byte| **byte == b' ').count();
-    blanks > 0 && next[blanks..].starts_with(b"--> ")
 }
 
 /// The severity, and where the code and the message are.
