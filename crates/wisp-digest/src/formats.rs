@@ -38,6 +38,7 @@ mod xctest;
 
 mod ansible;
 mod bazel;
+mod bun;
 mod bundler;
 mod cargo_json;
 mod catch2;
@@ -87,6 +88,7 @@ pub static FORMATS: &[Format] = &[
     unittest::FORMAT,
     jest::FORMAT,
     vitest::FORMAT,
+    bun::FORMAT,
     playwright::FORMAT,
     bundler::FORMAT,
     formatter::FORMAT,
