@@ -64,7 +64,7 @@ pub(crate) trait Reader: Watched {
     }
 
     /// Holds the stream, and may read on through the lines that come next, as if each had been shown to it and held
-    /// the stream. Whether it still does; if not, the line that ended it was blank and is taken.
+    /// the stream. Whether it still does; if not, the next line comes to whom it comes to when none waits.
     fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
         let _ = (rest, report);
         true

@@ -29,6 +29,17 @@ pub(crate) struct Rest<'a> {
     format: u64,
 }
 
+/// A line with a sure beginning.
+pub(crate) struct Beginning<'a> {
+    pub line: Line<'a>,
+    /// What comes after it.
+    pub next: Next<'a>,
+    /// The bit of the format.
+    pub sure: u64,
+    /// Where it ends.
+    end: usize,
+}
+
 impl<'a> Rest<'a> {
     /// What follows the line of that number, from `at`.
     pub(crate) fn new(block: &'a Block<'a>, at: usize, number: u64, triggers: &'a Literals) -> Self {
@@ -54,25 +65,26 @@ impl<'a> Rest<'a> {
         self.format = format;
     }
 
-    /// Gives the reader, which holds the stream no more, the next line if that has the sure beginning of its format and
-    /// nothing before its text: it would be asked first. Whether it says that the line is its own.
+    /// Gives the reader, which holds the stream no more, the next line if that has the sure beginning of its format.
+    /// Whether it says that the line is its own.
     pub(crate) fn begin(&mut self, begins: impl FnOnce(&Line<'_>, Next<'_>) -> bool) -> bool {
-        let Some((line, end)) = self.beginning() else {
+        let own = |next: &Beginning<'_>| next.sure & self.format != 0 && begins(&next.line, next.next);
+        let Some(next) = self.beginning().filter(own) else {
             return false;
         };
-        let begun = !is_marked(line.text) && begins(&line, Next::Within(self.block, end));
-        if begun {
-            self.pass(&line, end);
-        }
-        begun
+        self.pass(&next.line, next.end);
+        true
     }
 
-    /// The next line, when it has a sure beginning and no tab, and where it ends.
-    fn beginning(&self) -> Option<(Line<'a>, usize)> {
+    /// The next line, if it has the sure beginning of a format and nothing before its text: when none waits for it, the
+    /// reader of that format is asked first.
+    pub(crate) fn beginning(&self) -> Option<Beginning<'a>> {
         let bytes = self.text.as_bytes();
-        if !bytes.get(self.at)?.is_ascii_lowercase() {
-            return None;
-        }
+        let blank = match bytes.get(self.at)? {
+            b' ' => true,
+            b'a'..=b'z' => false,
+            _ => return None,
+        };
         let end = near_end_or_tab(bytes, self.at)?;
         if bytes[end] != b'\n' {
             return None;
@@ -82,7 +94,18 @@ impl<'a> Rest<'a> {
             text: trimmed(&self.text[self.at..end]),
         };
         let sure = self.triggers.sure(line.text.as_bytes(), &(0..line.text.len()));
-        (sure & self.format != 0).then_some((line, end))
+        (sure != 0 && (blank || !is_marked(line.text))).then_some(Beginning {
+            line,
+            next: Next::Within(self.block, end),
+            sure,
+            end,
+        })
+    }
+
+    /// Takes that line, which was shown.
+    pub(crate) fn pass_shown(&mut self, beginning: &Beginning<'_>) {
+        self.number += 1;
+        self.at = beginning.end + 1;
     }
 
     /// A line was taken that ends there.
@@ -259,48 +282,52 @@ mod tests {
     }
 
     #[test]
-    fn only_a_sure_beginning_of_the_format_without_a_prefix_is_given() {
-        let long = format!("error[E0001]: {}\n", "x".repeat(32_768));
-        for (text, given) in [
-            ("error[E0425]: x  \n --> a.rs:1:2\n", true),
-            ("error[E0425]: x", false),
-            ("error[E0425]: \tx\n", false),
-            ("error[E0425]: x\r\n --> a.rs:1:2\n", true),
-            ("error[E1]: x\n", false),
-            (" error[E0425]: x\n", false),
-            ("test a::b ... ok\n", false),
-            (&long, false),
-            ("", false),
+    fn a_sure_beginning_without_a_prefix_is_told() {
+        for (text, sure) in [
+            ("error[E0425]: x  \n --> a.rs:1:2\n", Some(1)),
+            ("error[E0425]: x\r\n --> a.rs:1:2\n", Some(1)),
+            ("  error[E0425]: x\n --> a.rs:1:2\n", Some(1)),
+            ("test a::b ... ok\n --> a.rs:1:2\n", Some(2)),
+            ("error[E0425]: x", None),
+            ("error[E0425]: \tx\n", None),
+            ("error[E1]: x\n", None),
+            ("test  \n  ", None),
+            ("test  | test x\n", None),
+            ("10:14:07 error[E0425]: x\n", None),
+            ("", None),
         ] {
             let triggers = triggers();
             let block = block::next(text.as_bytes(), text.len());
             let mut rest = Rest::new(&block, 0, 7, &triggers);
-            rest.give_to(1);
-            let begun = rest.begin(|line, next| {
-                assert_eq!((line.number, line.text), (8, "error[E0425]: x"));
-                assert_eq!(next.line(), Coming::Line(" --> a.rs:1:2".into()));
-                true
-            });
-            assert_eq!(begun, given, "{text:?}");
-            let end = text.find('\n').map_or(0, |end| end + 1);
-            let taken = if given { (end, 8, 15) } else { (0, 7, 0) };
-            assert_eq!(rest.taken(), taken);
+            let Some(found) = rest.beginning() else {
+                assert_eq!(sure, None, "{text:?}");
+                continue;
+            };
+            assert_eq!(Some(found.sure), sure, "{text:?}");
+            let end = text.find('\n').expect("the line ends");
+            assert_eq!((found.line.number, found.line.text), (8, text[..end].trim_end()));
+            assert_eq!(found.next.line(), Coming::Line(" --> a.rs:1:2".into()));
+            rest.pass_shown(&found);
+            assert_eq!(rest.taken(), (end + 1, 8, 0));
         }
     }
 
     #[test]
-    fn a_beginning_with_a_label_and_one_that_is_refused_stay() {
+    fn a_reader_is_given_its_own_beginnings_and_may_refuse_them() {
         let triggers = triggers();
-        for text in ["test  | test x\n", "test /a build: x\n"] {
-            let block = block::next(text.as_bytes(), text.len());
-            let mut rest = Rest::new(&block, 0, 0, &triggers);
-            rest.give_to(2);
-            assert!(!rest.begin(|line, _| line.text.is_empty()), "{text:?}");
-            assert_eq!(rest.taken(), (0, 0, 0));
-        }
-        let block = block::next("test  | x\n".as_bytes(), "test  | x\n".len());
+        let text = "error[E0425]: x\nerror[E0425]: y\ntest a::b\n";
+        let block = block::next(text.as_bytes(), text.len());
         let mut rest = Rest::new(&block, 0, 0, &triggers);
+        rest.give_to(1);
+        let y = Coming::Line("error[E0425]: y".into());
+        assert!(rest.begin(|line, next| line.text.ends_with('x') && next.line() == y));
+        assert_eq!(rest.taken(), (16, 1, 15));
+        assert!(!rest.begin(|line, _| line.text.ends_with('x')));
+        assert_eq!(rest.taken(), (16, 1, 15));
+        assert!(rest.begin(|line, _| line.number == 2));
+        assert!(!rest.begin(|_, _| true));
         rest.give_to(2);
+        assert!(rest.begin(|line, _| line.text == "test a::b"));
         assert!(!rest.begin(|_, _| true));
     }
 }

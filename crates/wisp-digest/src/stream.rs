@@ -118,21 +118,41 @@ impl Stream {
         }
     }
 
-    /// Lets the reader that holds the stream read on.
+    /// Lets the reader that holds the stream read on, and where it has ended, those whose sure beginnings the next lines
+    /// have.
     pub(crate) fn read_on(&mut self, formats: &[Format], rest: &mut Rest<'_>, report: &mut Report) {
-        let Some((at, reader)) = self.hold.and_then(|at| Some((at, self.readers[at].as_mut()?))) else {
-            return;
+        loop {
+            if self
+                .hold
+                .is_some_and(|at| self.reads_on((at, &formats[at]), rest, report))
+            {
+                return;
+            }
+            self.hold = None;
+            let Some(next) = rest.beginning().filter(|_| self.lean.is_none()) else {
+                return;
+            };
+            let at = next.sure.trailing_zeros() as usize;
+            if !self.owns((at, &formats[at]), &next.line, next.next, report) {
+                return;
+            }
+            rest.pass_shown(&next);
+        }
+    }
+
+    /// Lets this reader read on: whether it still holds the stream.
+    fn reads_on(&mut self, (at, format): (usize, &Format), rest: &mut Rest<'_>, report: &mut Report) -> bool {
+        let Some(reader) = &mut self.readers[at] else {
+            return false;
         };
         let before = rest.taken();
         rest.give_to(1 << at);
-        report.format = formats[at].name;
+        report.format = format.name;
         let holds = reader.read_on(rest, report);
         if rest.taken() != before {
             self.settle(at, Step::Hold, report);
         }
-        if !holds {
-            self.hold = None;
-        }
+        holds
     }
 
     /// Whether the line was this reader's own beyond doubt.

@@ -263,6 +263,11 @@ pub(super) fn says(line: &Line<'_>) -> bool {
     }
 }
 
+/// Whether it is a line of progress that begins surely as cargo's.
+pub(super) fn is_sure(text: &str) -> bool {
+    is_status(text) && matches!(without_indent(&text[..12]), "Compiling" | "Checking")
+}
+
 /// `   Compiling tern v1.0.0`: a word that ends in the twelfth column.
 #[inline]
 pub(super) fn is_status(text: &str) -> bool {

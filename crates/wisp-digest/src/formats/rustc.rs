@@ -111,12 +111,22 @@ impl Reader for Rustc {
 
     fn read_on(&mut self, rest: &mut Rest<'_>, report: &mut Report) -> bool {
         while self.open {
-            rest.read_while(|line| self.block.goes_on(line));
-            if self.block.place.is_none() || !rest.pass_blank() {
+            let mut cargos = false;
+            rest.read_while(|line| {
+                if cargo::is_status(line.text) {
+                    cargos = cargo::is_sure(line.text);
+                    return false;
+                }
+                self.block.goes_on(line)
+            });
+            if cargos {
+                self.close(report);
+            } else if self.block.place.is_some() && rest.pass_blank() {
+                self.close(report);
+                rest.begin(|line, next| self.own(line, next, report).is_some());
+            } else {
                 break;
             }
-            self.close(report);
-            rest.begin(|line, next| self.own(line, next, report).is_some());
         }
         self.open
     }
@@ -201,7 +211,8 @@ impl Block {
         })
     }
 
-    /// Whether a line belongs to the block that begins with a blank or a sign, or with a number and a bar.
+    /// Whether a line belongs to the block that begins with a blank or a sign, or with a number and a bar, and is not
+    /// cargo's.
     #[inline]
     fn goes_on(&mut self, line: &Line<'_>) -> bool {
         match line.text.as_bytes().first() {
@@ -209,7 +220,6 @@ impl Block {
                 self.keep(line);
                 true
             }
-            Some(b' ') if cargo::is_status(line.text) => false,
             _ => self.takes(line),
         }
     }
