@@ -23,6 +23,8 @@ pub(crate) struct Finding {
     pub copy: Option<String>,
     /// Whether it goes under an earlier finding of its cause even when it comes first.
     pub secondary: bool,
+    /// Whether it will only be counted, so that nothing need explain it.
+    pub counted: bool,
 }
 
 impl Finding {
@@ -38,6 +40,7 @@ impl Finding {
             cause: None,
             copy: None,
             secondary: false,
+            counted: false,
         }
     }
 
@@ -75,6 +78,12 @@ impl Finding {
         self
     }
 
+    /// Keeps nothing that explains it when the list is full already. It has a key of its own and no cause.
+    pub(crate) fn counted_when(mut self, full: bool) -> Self {
+        self.counted = full;
+        self
+    }
+
     /// Adds an explaining line, and stretches the root lines over it.
     pub(crate) fn add(&mut self, line: &Line<'_>) {
         if line.is_blank() {
@@ -86,7 +95,7 @@ impl Finding {
 
     /// Adds an explaining line that is not among the root lines.
     pub(crate) fn quote(&mut self, line: &Line<'_>) {
-        if self.explain.len() < limits::EXPLAIN && !line.is_blank() {
+        if !self.counted && self.explain.len() < limits::EXPLAIN && !line.is_blank() {
             if self.explain.is_empty() {
                 self.explain.reserve(limits::EXPLAIN / 2);
             }
@@ -114,5 +123,52 @@ fn titled(text: Cow<'_, str>) -> String {
             text
         }
         text => without_indent(&text)[..kept].to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Finding;
+    use crate::digest::Kind;
+    use crate::line::Line;
+
+    #[test]
+    fn what_is_only_counted_keeps_nothing_that_explains_it() {
+        let line = |number| Line {
+            number,
+            text: "not ok",
+        };
+        for full in [false, true] {
+            let mut finding = Finding::new(Kind::Test, "a test", &line(1)).counted_when(full);
+            finding.add(&line(2));
+            assert_eq!(
+                (finding.explain.len(), finding.lines.last),
+                (usize::from(!full), 2)
+            );
+        }
+    }
+
+    #[test]
+    fn a_title_is_trimmed_and_cut_whether_it_is_made_for_the_finding_or_not() {
+        let line = Line { number: 1, text: "x" };
+        let long = "é".repeat(201);
+        for (text, title) in [
+            ("  a b \u{2003}", "a b"),
+            ("a", "a"),
+            (" \t", ""),
+            (long.as_str(), &long[..400]),
+        ] {
+            for finding in [
+                Finding::new(Kind::Test, text, &line),
+                Finding::new(Kind::Test, text.to_owned(), &line),
+            ] {
+                assert_eq!(finding.title, title, "{text:?}");
+                let mut again = finding;
+                again.retitle(text);
+                assert_eq!(again.title, title, "{text:?}");
+                again.retitle(text.to_owned());
+                assert_eq!(again.title, title, "{text:?}");
+            }
+        }
     }
 }

@@ -99,7 +99,9 @@ impl NodeTest {
             .filter(|_| self.listing && line.indent() == 0);
         if let Some(name) = timed(body, "✖ ").or(listed) {
             self.close(report);
-            let mut finding = Finding::new(Kind::Test, joined![name, " failed"], line).of(name);
+            let mut finding = Finding::new(Kind::Test, joined![name, " failed"], line)
+                .of(name)
+                .counted_when(report.is_full());
             finding.location = self.place.take();
             finding.copy = Some(joined!["node test ", line.number, " ", name]);
             self.open = Some(Open {

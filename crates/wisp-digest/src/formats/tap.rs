@@ -165,7 +165,7 @@ impl Tap {
             report.repeat(&key, line.number);
             return;
         }
-        self.open = Some(Open::new(name, line));
+        self.open = Some(Open::new(name, line, report.is_full()));
     }
 
     /// Whether what failed here is the parent of what failed before it.
@@ -209,7 +209,7 @@ impl Tap {
         self.failed_at = Some(line.indent());
         self.bad = true;
         report.failed(line);
-        let mut open = Open::new(name, line);
+        let mut open = Open::new(name, line, report.is_full());
         open.told = true;
         open.line(line.body(), line);
         if self.told.len() < limits::PENDING {
@@ -256,11 +256,12 @@ fn is_point(body: &str) -> bool {
 }
 
 impl Open {
-    fn new(name: &str, line: &Line<'_>) -> Self {
+    fn new(name: &str, line: &Line<'_>, full: bool) -> Self {
         let title = if name.is_empty() { "a test" } else { name };
         let finding = Finding::new(Kind::Test, joined![title, " failed"], line)
             .of(name)
-            .known_as(joined!["tap ", line.number]);
+            .known_as(joined!["tap ", line.number])
+            .counted_when(full);
         Self {
             finding,
             indent: line.indent(),
