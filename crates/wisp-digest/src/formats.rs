@@ -39,6 +39,7 @@ mod xctest;
 mod ansible;
 mod bazel;
 mod bun;
+mod deno;
 mod bundler;
 mod cargo_json;
 mod catch2;
@@ -89,6 +90,7 @@ pub static FORMATS: &[Format] = &[
     jest::FORMAT,
     vitest::FORMAT,
     bun::FORMAT,
+    deno::FORMAT,
     playwright::FORMAT,
     bundler::FORMAT,
     formatter::FORMAT,
