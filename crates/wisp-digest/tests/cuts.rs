@@ -282,6 +282,62 @@ fn mixed(pieces: &[Vec<Vec<u8>>], in_turn: bool) -> Vec<u8> {
     lines.flatten().copied().collect()
 }
 
+/// What may stand after a compiler's warning, with a literal of some format or without.
+const AFTER: &[&str] = &[
+    "",
+    "        ^",
+    "  | ^~~~~",
+    " 12 | int depth;",
+    "copied tile.png",
+    "it has failed badly",
+    "[web] done",
+    "10:14:07 done",
+    "gcc -O2 gauge.c",
+    "\tgcc -O2 gauge.c",
+    "                 from src/gauge.c:3,",
+    "  src/gauge.h: In constructor 'Gauge'",
+    "src/gauge.c:1:2: remark: vectorized",
+    "src/gauge.c:1:2: note: declared here",
+    "src/gauge.c:1:2: error: 'x' undeclared",
+    "src/gauge.c: In function 'main':",
+    "In file included from src/gauge.c:3:",
+    "make: *** [Makefile:7: src/gauge.o] Error 1",
+    "1 warning generated.",
+    "```",
+];
+
+#[test]
+fn what_follows_a_compilers_diagnostic_is_read_alike_however_it_comes() {
+    // Past the lines after which it is known to be no log.
+    let fill = "x\n".repeat(66);
+    let last = [
+        "it has failed badly\n```\nerror: x",
+        "install -o root has failed",
+        "make: *** [Makefile:7: src/gauge.o] Error 1\nsrc/tide.c:1:2: error: 'y' undeclared",
+    ];
+    for (start, level) in [
+        ("Building", "warning"),
+        ("# Building", "warning"),
+        ("Building", "error"),
+    ] {
+        let diagnostic = format!("src/gauge.c:3:4: {level}: unused variable 'y' [-Wunused-variable]");
+        for first in [
+            "    int depth = 3;",
+            "    int depth = 3;\n  CC  gauge.o",
+            "  | ^~~~~",
+        ] {
+            for (after, last) in AFTER.iter().flat_map(|after| last.map(|last| (after, last))) {
+                let log = format!("{start}\n{fill}{diagnostic}\n{first}\n{after}\n{last}\n");
+                let cut = cut_at(log.as_bytes(), line_ends(log.as_bytes()));
+                assert!(
+                    cut_at(log.as_bytes(), []) == cut,
+                    "{level}, then {first:?}, {after:?}, {last:?}"
+                );
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
