@@ -42,6 +42,7 @@ mod bun;
 mod bundler;
 mod cargo_json;
 mod catch2;
+mod dart;
 mod deno;
 mod formatter;
 mod ghc;
@@ -91,6 +92,7 @@ pub static FORMATS: &[Format] = &[
     vitest::FORMAT,
     bun::FORMAT,
     deno::FORMAT,
+    dart::FORMAT,
     playwright::FORMAT,
     bundler::FORMAT,
     formatter::FORMAT,
