@@ -38,6 +38,7 @@ mod xctest;
 
 mod ansible;
 mod bazel;
+mod biome;
 mod bun;
 mod bundler;
 mod cargo_json;

@@ -1,10 +1,11 @@
-//! Linters of scripts, Dockerfiles, YAML and Markdown, and golangci-lint's sums.
+//! Linters of scripts, Dockerfiles, YAML and Markdown, Biome, and golangci-lint's sums.
 //!
 //! Written from real runs of shellcheck 0.9, yamllint 1.38 (parsable form; its standard form is `ESLint`'s) and
 //! markdownlint-cli2 0.22; golangci-lint 1.64 and 2 seen in runs that their users posted, hadolint 2.12 from
 //! documentation. What is no error fails such a run all the same: it is a warning unless nothing else says why the run
-//! failed.
+//! failed. How Biome's blocks are read stands in `biome`.
 
+use super::biome::Biome;
 use crate::diag::{Level, level_at_start};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
@@ -16,9 +17,9 @@ use crate::report::{Finding, Report};
 /// The row of the table.
 pub(crate) const FORMAT: Format = Format {
     name: "linters",
-    tools: "shellcheck, hadolint, yamllint, markdownlint; golangci-lint's sums",
+    tools: "shellcheck, hadolint, yamllint, markdownlint, biome; golangci-lint's sums",
     recognises: "remarks with code and place, several to a line; what is no error fails a run only when nothing else does",
-    version: "shellcheck 0.9, yamllint 1.38, markdownlint-cli2 0.22, golangci-lint 1.64 and 2 (runs posted by their users)",
+    version: "shellcheck 0.9, yamllint 1.38, markdownlint-cli2 0.22, Biome 2.6, golangci-lint 1.64 and 2 (runs posted by their users)",
     triggers: &[
         "^-- SC",
         "-^ SC",
@@ -41,6 +42,8 @@ pub(crate) const FORMAT: Format = Format {
         " MD03",
         " MD04",
         " MD05",
+        "━━━━━━━━",
+        " No fixes applied.",
         "Summary: ",
         " issues:",
         "0 issues.",
@@ -57,6 +60,7 @@ struct Linters {
     /// The file and row that shellcheck speaks of.
     place: Option<(String, u64)>,
     part: Part,
+    biome: Biome,
 }
 
 /// Where in shellcheck's or golangci-lint's output the next line lies.
@@ -78,7 +82,7 @@ enum Part {
 
 impl Reader for Linters {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if self.inside(line, report) {
+        if self.biome.takes(line, report) || self.inside(line, report) {
             return Step::Hold;
         }
         self.part = Part::Outside;
@@ -106,6 +110,10 @@ impl Reader for Linters {
         } else {
             Step::Pass
         }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.biome.close(report);
     }
 }
 
