@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     version: "Catch2 3.7, doctest 2.4",
     triggers: &[
         ": FAILED:",
-        "----------",
+        "\n----------",
         "test cases:",
         "All tests passed (",
         "[doctest]",

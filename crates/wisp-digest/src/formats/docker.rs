@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
         "CANCELED",
         "DONE ",
         "CACHED",
-        "------",
+        "\n------",
         "| >>> ",
         "Dockerfile:",
         "failed to solve",
