@@ -212,6 +212,15 @@ mod tests {
         Literals::new([("\n\nerror[E0", 1), ("\n\ntest ", 2)].into_iter())
     }
 
+    /// How many lines are taken of a text that follows the seventh line.
+    fn taken(text: &str, read: impl FnOnce(&mut Rest<'_>)) -> u64 {
+        let triggers = triggers();
+        let block = block::next(text.as_bytes(), text.len());
+        let mut rest = Rest::new(&block, 0, 7, &triggers);
+        read(&mut rest);
+        rest.taken().1 - 7
+    }
+
     #[test]
     fn only_lines_that_begin_as_no_prefix_does_are_given() {
         for (text, given) in [
@@ -225,15 +234,14 @@ mod tests {
             ("x\n", 0),
             ("", 0),
         ] {
-            let triggers = triggers();
-            let block = block::next(text.as_bytes(), text.len());
-            let mut rest = Rest::new(&block, 0, 7, &triggers);
             let mut last = 7;
-            rest.read_while(|line| {
-                last += 1;
-                line.number == last && !line.text.ends_with(' ')
-            });
-            assert_eq!(rest.taken().1 - 7, given, "{text:?}");
+            let read = |rest: &mut Rest<'_>| {
+                rest.read_while(|line| {
+                    last += 1;
+                    line.number == last && !line.text.ends_with(' ')
+                });
+            };
+            assert_eq!(taken(text, read), given, "{text:?}");
         }
     }
 
@@ -246,11 +254,8 @@ mod tests {
             ("web-1  | y\n", 0),
             ("", 0),
         ] {
-            let triggers = triggers();
-            let block = block::next(text.as_bytes(), text.len());
-            let mut rest = Rest::new(&block, 0, 7, &triggers);
-            rest.read_bare_while(|line| !line.text.ends_with(' '));
-            assert_eq!(rest.taken().1 - 7, given, "{text:?}");
+            let read = |rest: &mut Rest<'_>| rest.read_bare_while(|line| !line.text.ends_with(' '));
+            assert_eq!(taken(text, read), given, "{text:?}");
         }
     }
 
@@ -273,11 +278,8 @@ mod tests {
             ("\r\n", 0),
             ("+x\r\n+\ty\n", 2),
         ] {
-            let triggers = triggers();
-            let block = block::next(text.as_bytes(), text.len());
-            let mut rest = Rest::new(&block, 0, 7, &triggers);
-            rest.read_hunk_while(|line| !line.text.ends_with('\r'));
-            assert_eq!(rest.taken().1 - 7, given, "{text:?}");
+            let read = |rest: &mut Rest<'_>| rest.read_hunk_while(|line| !line.text.ends_with('\r'));
+            assert_eq!(taken(text, read), given, "{text:?}");
         }
     }
 
