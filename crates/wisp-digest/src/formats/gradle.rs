@@ -214,7 +214,7 @@ impl Gradle {
     /// The output of another task begins.
     fn begin(&mut self, text: &str, report: &mut Report) {
         let name = text.past("> Task ").split(' ').next().unwrap_or("");
-        let known = report.total() + self.tests.waiting();
+        let known = report.total();
         if let Some((task, before)) = self.task.replace((name.to_owned(), known)) {
             if task == name {
                 self.task = Some((task, before));

@@ -1,8 +1,8 @@
-//! Tests under Gradle: each that failed waits until the build says what came of it.
+//! Tests under Gradle: whether one that failed passed when it was run again.
 //!
 //! The plugin that runs failed tests again says nothing of it: a test fails, passes when it is run again, where that is
-//! printed at all, and the build is successful. So a failure counts once its task or the build has failed, or
-//! `There were failing tests` says that failures were ignored; in a successful build that says neither it was flaky.
+//! printed at all, and the build is successful. So a failure is forgiven by a pass, and by a successful build unless
+//! `There were failing tests` says before that failures were ignored.
 
 use crate::digest::{Kind, Location};
 use crate::find::Find;
@@ -13,11 +13,11 @@ use crate::line::{Line, leading_number};
 use crate::reader::Step;
 use crate::report::{Finding, Report};
 
-/// The test that is being read, and those that wait.
+/// The test that is being read, and those that may have passed when they were run again, by name.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     open: Option<Test>,
-    waiting: Vec<Test>,
+    failed: Vec<String>,
 }
 
 /// A test that failed, with its exception.
@@ -48,31 +48,24 @@ impl Tests {
     }
 
     fn close(&mut self, report: &mut Report) {
-        self.waiting.extend(self.open.take());
-        if self.waiting.len() >= limits::PENDING {
-            self.settle(report);
+        let Some(test) = self.open.take() else { return };
+        if self.failed.len() < limits::PENDING && !self.failed.contains(&test.name) {
+            self.failed.push(test.name.clone());
         }
-    }
-
-    /// How many wait.
-    pub(super) fn waiting(&self) -> u64 {
-        self.waiting.len() as u64
+        report.fail(test.close());
     }
 
     /// They failed for good.
     pub(super) fn settle(&mut self, report: &mut Report) {
-        self.waiting.extend(self.open.take());
-        for test in self.waiting.drain(..) {
-            report.fail(test.close());
-        }
+        self.close(report);
+        self.failed.clear();
     }
 
     /// The build is successful: they passed when they were run again.
     pub(super) fn passed(&mut self, line: &Line<'_>, report: &mut Report) {
-        let mut names: Vec<String> = self.waiting.drain(..).map(|test| test.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        flaky(names.len(), line, report);
+        for name in self.failed.drain(..) {
+            forgive(&name, line, report);
+        }
     }
 
     /// What is said of tests that have ended.
@@ -82,19 +75,24 @@ impl Tests {
             return Step::Take;
         }
         if let Some(name) = line.text.strip_suffix(" PASSED").filter(|name| name.has(" > ")) {
-            let before = self.waiting.len();
-            self.waiting.retain(|test| test.name != name);
-            flaky(usize::from(self.waiting.len() < before), line, report);
+            if let Some(at) = self.failed.iter().position(|failed| failed == name) {
+                self.failed.swap_remove(at);
+                forgive(name, line, report);
+            }
             return Step::Take;
         }
         sum(line, report)
     }
 }
 
-fn flaky(count: usize, line: &Line<'_>, report: &mut Report) {
-    if count > 0 {
-        report.tally("gradle tests", &[("flaky", count as u64)], line);
+fn forgive(name: &str, line: &Line<'_>, report: &mut Report) {
+    if report.forgive(&key(name)) {
+        report.tally("gradle tests", &[("flaky", 1)], line);
     }
+}
+
+fn key(name: &str) -> String {
+    joined!["gradle ", name]
 }
 
 /// Whether the line stands under a test's name.
@@ -111,7 +109,7 @@ impl Test {
         }
         let finding = Finding::new(Kind::Test, joined![name, " failed"], line)
             .of(name)
-            .known_as(joined!["gradle ", name]);
+            .known_as(key(name));
         Some(Self {
             finding,
             name: name.to_owned(),
