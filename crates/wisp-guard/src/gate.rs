@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use wisp_term::visible;
 
 use crate::approvals::{Approvals, Thing};
+use crate::confine::{Confinement, Profile};
 use crate::level::{Level, Threshold, Verdict};
 use crate::paths::{reading, writing};
 use crate::pattern::Pattern;
@@ -92,6 +93,8 @@ pub enum Decision {
         verdict: Verdict,
         /// The ids of the approvals that allowed it; empty when it was below the threshold.
         approvals: Vec<String>,
+        /// What it is confined to while it runs. What a person said yes to has [`Profile::Write`].
+        profile: Profile,
     },
     /// A person has to answer first.
     Ask(Box<Question>),
@@ -154,8 +157,10 @@ impl Gate {
             }
         }
         if asked.is_empty() {
+            let verdict = together(&things);
             return Decision::Allowed {
-                verdict: together(&things),
+                profile: Profile::of(verdict.level),
+                verdict,
                 approvals: used,
             };
         }
@@ -212,15 +217,18 @@ pub struct Place<'a> {
     pub now: Timestamp,
     /// What is known of the directory.
     pub around: Surroundings,
+    /// What the sandbox can enforce on what will run.
+    pub confinement: Confinement,
 }
 
 impl<'a> Place<'a> {
-    /// A directory nothing more is known of.
+    /// A directory nothing more is known of, with no sandbox.
     pub fn at(directory: &'a Path, now: Timestamp) -> Self {
         Self {
             directory,
             now,
             around: Surroundings::default(),
+            confinement: Confinement::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Paths by what their names say they hold, in any letter case.
 
+use crate::credentials;
 use crate::level::Level;
 use crate::rules::{Pattern, risks};
 
@@ -10,7 +11,7 @@ fn any(patterns: &[Pattern], path: &str) -> bool {
 
 /// Whether a path is shaped like one of a credential: `.ssh/`, `.env`, `*.pem`, …
 pub fn is_credential(path: &str) -> bool {
-    any(&risks().credentials, path)
+    credentials::is_path(path)
 }
 
 /// Whether a path is shaped like one of something private that is no credential by name: a history, a database.

@@ -241,8 +241,6 @@ pub(crate) struct Risks {
     pub(crate) verb_programs: Words,
     /// Programs that are remembered by exact text only.
     pub(crate) exact_programs: Words,
-    /// Paths of credentials, lower case.
-    pub(crate) credentials: Vec<Pattern>,
     /// Paths that may hold something private, lower case.
     pub(crate) sensitive: Vec<Pattern>,
     /// Paths whose change runs something later, lower case.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_guard::{
-    ApprovalFile, Approvals, Decision, Gate, Grant, Level, Place, Refusal, Request, Scope, Surroundings,
-    Threshold, git_config_programs,
+    ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Place, Profile, Refusal, Request,
+    Scope, Surroundings, Threshold,
 };
 
 use crate::call::Call;
@@ -128,8 +128,9 @@ impl Gatekeeper {
 }
 
 impl Call<'_> {
-    /// Clears a shell line, or says why it may not run. The text of a refusal is for the model.
-    pub async fn clear_command(&mut self, line: &str, directory: &Path) -> Result<(), Returned> {
+    /// Clears a shell line and says what it is confined to, or why it may not run. The text of a refusal is for the
+    /// model.
+    pub async fn clear_command(&mut self, line: &str, directory: &Path) -> Result<Profile, Returned> {
         let request = Request::Command {
             line: line.to_owned(),
         };
@@ -160,6 +161,7 @@ impl Call<'_> {
             diff: None,
         })
         .await
+        .map(drop)
     }
 
     /// Clears changing a file; the person sees the difference.
@@ -184,6 +186,7 @@ impl Call<'_> {
             diff,
         })
         .await
+        .map(drop)
     }
 
     /// Refuses a path that tools may not write: wisp's own home.
@@ -202,30 +205,31 @@ impl Call<'_> {
         real.starts_with(root)
     }
 
-    async fn clear(&mut self, wanted: Wanted<'_>) -> Result<(), Returned> {
+    async fn clear(&mut self, wanted: Wanted<'_>) -> Result<Profile, Returned> {
         self.begin();
         let now = self.services.clock.now();
         self.gate.approvals.set_stored(self.gate.file.load(now));
-        let around = Surroundings {
-            git_programs: git_programs(wanted.directory),
-            ..Surroundings::default()
-        };
         let place = Place {
             directory: wanted.directory,
             now,
-            around,
+            around: Surroundings::look(wanted.directory),
+            confinement: Confinement::default(),
         };
         let decision = self
             .gate
             .gate
             .decide(&wanted.request, &self.gate.approvals, &place);
         match decision {
-            Decision::Allowed { verdict, approvals } => {
+            Decision::Allowed {
+                verdict,
+                approvals,
+                profile,
+            } => {
                 self.record_verdict(&wanted, verdict.level, &verdict.reasons)?;
                 if let Some(id) = approvals.first() {
                     self.record_decided(&wanted, "approved", "an earlier answer", Some(id))?;
                 }
-                self.record_policy(&wanted, "allowed", None)
+                self.record_policy(&wanted, "allowed", None).map(|()| profile)
             }
             Decision::Denied(refusal) => {
                 self.record_policy(&wanted, "denied", Some(&refusal.reason()))?;
@@ -236,7 +240,7 @@ impl Call<'_> {
             }
             Decision::Ask(question) => {
                 self.record_verdict(&wanted, question.level, &question.reasons)?;
-                self.ask(&wanted, *question).await
+                self.ask(&wanted, *question).await.map(|()| Profile::Write)
             }
         }
     }
@@ -364,16 +368,6 @@ struct Wanted<'a> {
     line: &'a str,
     directory: &'a Path,
     diff: Option<String>,
-}
-
-/// The programs that the repository around a directory makes git start.
-fn git_programs(directory: &Path) -> Vec<String> {
-    let config = directory
-        .ancestors()
-        .map(|d| d.join(".git/config"))
-        .find(|c| c.is_file());
-    let text = config.and_then(|c| std::fs::read_to_string(c).ok());
-    text.map_or_else(Vec::new, |text| git_config_programs(&text))
 }
 
 fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question) -> Question {
