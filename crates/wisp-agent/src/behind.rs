@@ -110,7 +110,7 @@ impl Aside<'_> {
         let composed = Request {
             messages: vec![
                 Message::new(Role::System, question.instructions.as_str()),
-                Message::new(Role::User, question.prompt.as_str()),
+                Message::new(Role::User, &*wisp_inert::inert(&question.prompt)),
             ],
             parts: Vec::new(),
         };

@@ -182,7 +182,8 @@ impl Conversation {
     /// Serialises the tools' definitions, after the tools or the model have changed.
     pub fn set_tools(&mut self) {
         let offered = self.model.tools && !self.registry.names().is_empty();
-        let definitions = offered.then(|| self.registry.definitions());
+        // A custom tool's texts may quote anything; a mark within a text leaves the JSON as it is.
+        let definitions = offered.then(|| wisp_inert::inert(&self.registry.definitions()).into_owned());
         self.estimator
             .set_tool_bytes(definitions.as_ref().map_or(0, |d| d.len() as u64));
         self.tools = definitions.and_then(|d| Tools::from_json(&d).ok());

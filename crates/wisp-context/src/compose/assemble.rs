@@ -1,4 +1,7 @@
-//! Putting entries together into messages whose roles every template accepts.
+//! Putting entries together into messages whose roles every template accepts, and in which no text but the system
+//! message and the person's own prompts holds a token of a template.
+
+use std::borrow::Cow;
 
 use crate::entry::{Content, Cut, Entry, Revision};
 use crate::message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall, size};
@@ -14,7 +17,7 @@ pub(super) struct Assembly<'a> {
     revision: Revision,
     open: Option<u32>,
     /// Texts of the person's side that wait to become one message.
-    asked: Vec<&'a Text>,
+    asked: Vec<Text>,
     /// What the model thought, waiting for the message it belongs to.
     thinking: Option<&'a Text>,
     /// Calls whose results are being collected.
@@ -100,24 +103,29 @@ impl<'a> Assembly<'a> {
         self.request
     }
 
-    /// Puts a text on the person's side, beside what already waits there.
+    /// Puts a text on the person's side, beside what already waits there: a prompt as it was typed, all else inert.
     fn ask(&mut self, kind: PartKind, entry: Option<&Entry>, text: &'a Text) {
         self.answer_calls();
+        let text = if kind == PartKind::Prompt {
+            text.clone()
+        } else {
+            inert(text)
+        };
         let first = self.asked.is_empty();
-        self.asked.push(text);
         let frame = if first {
             MESSAGE_FRAME
         } else {
             size(SEPARATOR.len())
         };
         self.part(kind, entry, size(text.len()) + frame);
+        self.asked.push(text);
     }
 
     /// Makes one message of everything waiting on the person's side.
     fn flush_asked(&mut self) {
         let message = match self.asked.as_slice() {
             [] => return,
-            [one] => Message::new(Role::User, (*one).clone()),
+            [one] => Message::new(Role::User, one.clone()),
             many => {
                 let texts: Vec<&str> = many.iter().map(|text| text.as_str()).collect();
                 Message::new(Role::User, texts.join(SEPARATOR))
@@ -128,8 +136,8 @@ impl<'a> Assembly<'a> {
     }
 
     fn make_calls(&mut self, entry: &'a Entry, text: &Text, calls: &'a [ToolCall]) {
-        let mut message = Message::new(Role::Assistant, text.clone());
-        message.tool_calls = calls.into();
+        let mut message = Message::new(Role::Assistant, own(text));
+        message.tool_calls = calls.iter().map(own_call).collect();
         self.unanswered = true;
         self.say(PartKind::Calls, Some(entry), message);
         self.calls = calls.iter().map(|call| (call, None)).collect();
@@ -153,10 +161,11 @@ impl<'a> Assembly<'a> {
             let (kind, content) = match output.map(|output| output.sent(self.revision)) {
                 None => (PartKind::Stub, Text::from(NO_RESULT)),
                 Some((text, _)) if text.is_empty() => (PartKind::Output, Text::from(NO_OUTPUT)),
-                Some((text, true)) => (PartKind::Reference, text.clone()),
-                Some((text, false)) => (PartKind::Output, text.clone()),
+                Some((text, true)) => (PartKind::Reference, inert(text)),
+                Some((text, false)) => (PartKind::Output, inert(text)),
             };
-            let message = Message::answer(call, content);
+            let mut message = Message::answer(call, content);
+            message.tool_name = Some(own(&call.name));
             self.part(kind, answer, message.bytes());
             self.request.messages.push(message);
         }
@@ -173,7 +182,7 @@ impl<'a> Assembly<'a> {
             return;
         };
         let cut = !cuts.is_empty() && *cut_revision <= self.revision;
-        let mut content = if cut { without(text, cuts) } else { text.clone() };
+        let mut content = own(&if cut { without(text, cuts) } else { text.clone() });
         if *interrupted {
             content = Text::from(join(&content, INTERRUPTED));
         } else if content.is_empty() {
@@ -188,7 +197,7 @@ impl<'a> Assembly<'a> {
     fn say(&mut self, kind: PartKind, entry: Option<&Entry>, mut message: Message) {
         self.answer_calls();
         self.flush_asked();
-        message.thinking = self.thinking.take().cloned();
+        message.thinking = self.thinking.take().map(own);
         if self.request.messages.len() == 1 {
             let start = Message::new(Role::User, "(the start of this conversation was lost)");
             self.part(PartKind::Stub, None, start.bytes());
@@ -245,6 +254,33 @@ fn join(one: &str, other: &str) -> String {
         format!("{one}{other}")
     } else {
         format!("{one}{SEPARATOR}{other}")
+    }
+}
+
+/// A text that only quotes what a chat template is made of: its tokens with a mark, the same text each time.
+fn inert(text: &Text) -> Text {
+    shared(text, wisp_inert::inert(text))
+}
+
+/// What the model wrote, as it wrote it but for a token of a template.
+fn own(text: &Text) -> Text {
+    shared(text, wisp_inert::own(text))
+}
+
+/// The text itself, not a copy, when nothing was changed.
+fn shared(text: &Text, changed: Cow<'_, str>) -> Text {
+    match changed {
+        Cow::Borrowed(_) => text.clone(),
+        Cow::Owned(changed) => Text::from(changed),
+    }
+}
+
+/// A call as the model wrote it, but for tokens of a template.
+fn own_call(call: &ToolCall) -> ToolCall {
+    ToolCall {
+        id: call.id.clone(),
+        name: own(&call.name),
+        arguments: wisp_inert::own_value(&call.arguments).unwrap_or_else(|| call.arguments.clone()),
     }
 }
 
