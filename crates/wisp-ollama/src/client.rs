@@ -17,6 +17,7 @@ use crate::error::{Error, Refusal, excerpt};
 use crate::host::Host;
 use crate::models::{Loaded, Model, Models};
 use crate::pull::PullStream;
+use crate::repair;
 use crate::reply::WireLine;
 use crate::request::{ChatRequest, KeepAlive};
 use crate::show::Show;
@@ -291,7 +292,7 @@ impl Client {
                 excerpt: excerpt(&String::from_utf8_lossy(&body)),
             });
         }
-        serde_json::from_slice(&body).map_err(|cause| Error::unreadable(&cause, &body))
+        repair::from_slice(&body).map_err(|cause| Error::unreadable(&cause, &body))
     }
 
     fn silent(&self, after: Duration) -> Error {

@@ -12,7 +12,8 @@
 //!   text a server is known to answer with is a row of [`error::refusal::ROWS`].
 //! - [`ServerVersion`] says what this server can do and what must be kept in mind about it.
 //! - [`window`] chooses how large the window is to be, learns how many tokens some bytes are, and finds the cuts a
-//!   server does not report; [`thinking`] and [`recover`] put right what a server's parser left in the text.
+//!   server does not report; [`thinking`] and [`recover`] put right what a server's parser left in the text, and
+//!   [`unread`] notices a call that is not taken for one.
 //! - [`adapt`] says what of a wish this server and this model can be sent.
 //! - [`Host`] reads `OLLAMA_HOST` as Ollama does.
 //!
@@ -36,6 +37,7 @@
 //! the key of `OLLAMA_API_KEY` goes to `https://ollama.com` only.
 
 pub mod adapt;
+mod calls;
 mod client;
 pub mod error;
 pub mod host;
@@ -43,8 +45,10 @@ mod lenient;
 pub mod message;
 pub mod models;
 pub mod ndjson;
+mod prose;
 pub mod pull;
 pub mod recover;
+mod repair;
 pub mod reply;
 pub mod request;
 mod schema;
@@ -52,13 +56,14 @@ pub mod show;
 pub mod stream;
 pub mod thinking;
 mod tls;
+pub mod unread;
 pub mod version;
 pub mod window;
 
 pub use client::{Client, KEY_HOST, MAX_BODY_BYTES, MAX_ERROR_BYTES, Timeouts};
 pub use error::{Error, Refusal, Refused, Remedy};
 pub use host::{Host, HostError};
-pub use message::{Message, Role, ToolCall};
+pub use message::{Fault, Message, Role, ToolCall};
 pub use models::{Details, Loaded, Model, host_name, is_cloud, same_model};
 pub use pull::{PullLine, PullProgress, PullStream};
 pub use reply::{ChatLine, Done, DoneReason, Metrics, Reply};

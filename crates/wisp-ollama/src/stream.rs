@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, excerpt};
 use crate::ndjson::LineSplitter;
+use crate::repair;
 use crate::reply::{ChatLine, Reply, WireLine};
 
 /// The most bytes of text, thinking and arguments one reply may add up to: 64 MiB.
@@ -112,7 +113,7 @@ pub(crate) fn parse<T: DeserializeOwned>(host: &str, line: &[u8]) -> Result<T, E
             excerpt: excerpt(&String::from_utf8_lossy(line)),
         });
     }
-    serde_json::from_slice(line).map_err(|cause| Error::unreadable(&cause, line))
+    repair::from_slice(line).map_err(|cause| Error::unreadable(&cause, line))
 }
 
 /// The lines of a streamed answer, each within the bound, with the allowed silence between chunks.

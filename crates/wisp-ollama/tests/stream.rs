@@ -140,10 +140,13 @@ async fn a_line_cut_at_the_end_is_unreadable_and_no_reply() {
 }
 
 #[tokio::test]
-async fn invalid_utf8_is_an_error() {
-    let body = b"{\"message\":{\"content\":\"a\xff\"},\"done\":true}\n";
+async fn bytes_and_escapes_that_are_no_text_never_end_a_reply() {
+    let body = b"{\"message\":{\"content\":\"a\xff\"},\"done\":false}\n\
+                 {\"message\":{\"content\":\"b\\ud83c\"},\"done\":false}\n\
+                 {\"message\":{\"content\":\"\\udf0ac\"},\"done\":true}\n";
     let (result, _) = replied(chunked(200, body, Cut::Whole)).await;
-    assert!(matches!(result, Err(Error::Unreadable { .. })), "{result:?}");
+    let reply = result.expect("a whole reply");
+    assert_eq!(reply.content, "a\u{fffd}b\u{fffd}\u{fffd}c");
 }
 
 #[tokio::test]
