@@ -11,6 +11,20 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         .and_then(whole))
 }
 
+/// Text: a string, or the texts of a list of parts as other servers send them; anything else is unknown.
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => Some(text),
+        Value::Array(parts) => Some(
+            parts
+                .iter()
+                .filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()))
+                .collect(),
+        ),
+        _ => None,
+    })
+}
+
 /// A JSON number as a count, floats rounded down.
 pub(crate) fn whole(value: &Value) -> Option<u64> {
     value

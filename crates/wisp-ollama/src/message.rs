@@ -7,6 +7,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::calls;
+
 /// Who speaks. The server accepts other roles silently; these four are the ones templates know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -93,6 +95,17 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments in the order they came. They may lack required ones and have the wrong types.
     pub arguments: Map<String, Value>,
+    /// Why the call cannot be read, when it cannot: it is answered with that and never run.
+    pub fault: Option<Box<Fault>>,
+}
+
+/// What is wrong with a call that has no one meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// In words that go on from "the call cannot be read: ".
+    pub why: String,
+    /// The call as it came, cut at 200 bytes.
+    pub given: String,
 }
 
 impl ToolCall {
@@ -102,6 +115,7 @@ impl ToolCall {
             id: None,
             name: name.into(),
             arguments,
+            fault: None,
         }
     }
 }
@@ -130,41 +144,9 @@ impl Serialize for ToolCall {
     }
 }
 
-#[derive(Deserialize)]
-struct CallIn {
-    id: Option<String>,
-    function: FunctionIn,
-}
-
-#[derive(Deserialize)]
-struct FunctionIn {
-    name: Option<String>,
-    arguments: Option<Value>,
-}
-
 impl<'de> Deserialize<'de> for ToolCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let call = CallIn::deserialize(deserializer)?;
-        let arguments = object(call.function.arguments).map_err(serde::de::Error::custom)?;
-        Ok(Self {
-            id: call.id.filter(|id| !id.is_empty()),
-            name: call.function.name.unwrap_or_default(),
-            arguments,
-        })
-    }
-}
-
-/// Arguments as an object. Absent ones and null are an empty object; text that is an object in JSON is read, since
-/// proxies that speak the other API leave it so.
-fn object(arguments: Option<Value>) -> Result<Map<String, Value>, String> {
-    match arguments {
-        None | Some(Value::Null) => Ok(Map::new()),
-        Some(Value::Object(map)) => Ok(map),
-        Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
-        Some(Value::String(text)) => {
-            serde_json::from_str(&text).map_err(|_| "a call's arguments are no object".to_owned())
-        }
-        Some(_) => Err("a call's arguments are no object".to_owned()),
+        Ok(calls::read(Map::deserialize(deserializer)?))
     }
 }
 
@@ -195,39 +177,6 @@ mod tests {
         assert_eq!(
             json(&Message::tool("read", "c1", "x")),
             r#"{"role":"tool","content":"x","tool_name":"read","tool_call_id":"c1"}"#
-        );
-    }
-
-    #[test]
-    fn arguments_are_an_object_whatever_came() {
-        for (given, expected) in [
-            (r#"{"function":{"name":"f"}}"#, json!({})),
-            (r#"{"function":{"name":"f","arguments":null}}"#, json!({})),
-            (r#"{"function":{"name":"f","arguments":{}}}"#, json!({})),
-            (r#"{"function":{"name":"f","arguments":""}}"#, json!({})),
-            (
-                r#"{"id":"","function":{"name":"f","arguments":"{\"a\":1}"}}"#,
-                json!({"a": 1}),
-            ),
-        ] {
-            let call: ToolCall = serde_json::from_str(given).expect(given);
-            assert_eq!(
-                (call.id, call.arguments),
-                (None, expected.as_object().expect("object").clone())
-            );
-        }
-        assert!(serde_json::from_str::<ToolCall>(r#"{"function":{"name":"f","arguments":[1]}}"#).is_err());
-    }
-
-    #[test]
-    fn the_index_is_not_looked_at() {
-        let calls: Vec<ToolCall> = serde_json::from_str(
-            r#"[{"function":{"index":0,"name":"a"}},{"function":{"index":0,"name":"b"}}]"#,
-        )
-        .expect("parses");
-        assert_eq!(
-            calls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
-            ["a", "b"]
         );
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::calls;
 use crate::lenient;
 use crate::message::ToolCall;
 
@@ -91,12 +92,29 @@ impl Reply {
     pub fn add(&mut self, line: &ChatLine) {
         self.content.push_str(&line.content);
         self.thinking.push_str(&line.thinking);
-        self.tool_calls.extend_from_slice(&line.tool_calls);
+        self.add_calls(&line.tool_calls);
         if line.done.is_some() {
             self.done.clone_from(&line.done);
         }
         if self.remote_host.is_none() {
             self.remote_host.clone_from(&line.remote_host);
+        }
+    }
+
+    /// Adds a line's calls. Servers repeat a call in a later line, as it was or more complete: one with the id and the
+    /// name of a call that is there takes its place. Equal calls without ids are two calls.
+    pub fn add_calls(&mut self, calls: &[ToolCall]) {
+        let before = self.tool_calls.len();
+        for call in calls {
+            let same = |other: &ToolCall| call.id.is_some() && other.id == call.id && other.name == call.name;
+            let (earlier, of_this_line) = self.tool_calls.split_at_mut(before);
+            if let Some(earlier) = earlier.iter_mut().find(|other| same(other)) {
+                if call.fault.is_none() && !call.arguments.is_empty() {
+                    *earlier = call.clone();
+                }
+            } else if !of_this_line.iter().any(|other| same(other) && other == call) {
+                self.tool_calls.push(call.clone());
+            }
         }
     }
 
@@ -112,7 +130,9 @@ pub(crate) struct WireLine {
     message: Option<WireMessage>,
     done: Option<bool>,
     pub(crate) error: Option<Value>,
+    #[serde(default, deserialize_with = "lenient::text")]
     done_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     remote_host: Option<String>,
     #[serde(default, deserialize_with = "lenient::count")]
     prompt_eval_count: Option<u64>,
@@ -134,9 +154,12 @@ pub(crate) struct WireLine {
 
 #[derive(Debug, Default, Deserialize)]
 struct WireMessage {
+    #[serde(default, deserialize_with = "lenient::text")]
     content: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     thinking: Option<String>,
-    tool_calls: Option<Vec<ToolCall>>,
+    #[serde(default)]
+    tool_calls: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -183,7 +206,7 @@ impl From<WireLine> for ChatLine {
         Self {
             content: message.content.unwrap_or_default(),
             thinking: message.thinking.unwrap_or_default(),
-            tool_calls: message.tool_calls.unwrap_or_default(),
+            tool_calls: calls::read_all(message.tool_calls),
             done,
             remote_host: wire.remote_host.filter(|host| !host.is_empty()),
         }
@@ -204,6 +227,7 @@ fn reason(text: Option<&str>) -> DoneReason {
 #[cfg(test)]
 mod tests {
     use super::{ChatLine, DoneReason, Reply, WireLine};
+    use crate::message::ToolCall;
     use std::time::Duration;
 
     fn line(text: &str) -> ChatLine {
@@ -230,6 +254,58 @@ mod tests {
         assert_eq!(done.metrics.prompt_tokens, Some(7));
         assert_eq!(done.metrics.reply_tokens, None);
         assert_eq!(done.metrics.total, Some(Duration::from_micros(1)));
+    }
+
+    #[test]
+    fn a_call_repeated_under_its_id_is_one_and_equal_calls_without_ids_are_two() {
+        let of = |calls: &str| line(&format!(r#"{{"message":{{"tool_calls":{calls}}},"done":false}}"#));
+        let f = |id: &str, arguments: &str| {
+            format!(r#"[{{{id}"function":{{"name":"f","arguments":{arguments}}}}}]"#)
+        };
+        let played = |lines: &[String]| {
+            let mut reply = Reply::default();
+            lines.iter().for_each(|calls| reply.add(&of(calls)));
+            let arguments = |call: &ToolCall| serde_json::Value::Object(call.arguments.clone()).to_string();
+            reply.tool_calls.iter().map(arguments).collect::<Vec<_>>()
+        };
+        let id = r#""id":"call_1","#;
+        assert_eq!(
+            played(&[f(id, r#"{"a":1}"#), f(id, r#"{"a":1}"#)]),
+            [r#"{"a":1}"#]
+        );
+        assert_eq!(played(&[f(id, "{}"), f(id, r#"{"a":1}"#)]), [r#"{"a":1}"#]);
+        assert_eq!(played(&[f(id, r#"{"a":1}"#), f(id, "{}")]), [r#"{"a":1}"#]);
+        assert_eq!(played(&[f("", "{}"), f("", "{}")]), ["{}", "{}"]);
+        let other = f(r#""id":"call_2","#, "{}");
+        assert_eq!(played(&[f(id, "{}"), other]), ["{}", "{}"]);
+        let in_one_line = |a: &str, b: &str| {
+            let (a, b) = (f(id, a), f(id, b));
+            played(&[format!(
+                "{},{}",
+                a.trim_end_matches(']'),
+                b.trim_start_matches('[')
+            )])
+        };
+        assert_eq!(in_one_line("{}", "{}"), ["{}"]);
+        assert_eq!(
+            in_one_line(r#"{"a":1}"#, r#"{"a":2}"#),
+            [r#"{"a":1}"#, r#"{"a":2}"#]
+        );
+    }
+
+    #[test]
+    fn no_shape_of_a_message_ends_a_reply() {
+        for text in [
+            r#"{"message":{"content":[{"type":"text","text":"ok "},"text"]},"done":false}"#,
+            r#"{"message":{"content":"ok text","thinking":{"a":1},"tool_calls":null},"done":false}"#,
+        ] {
+            assert_eq!(line(text).content, "ok text");
+        }
+        let found = line(
+            r#"{"message":{"content":7,"tool_calls":[{"name":"f","arguments":"{}"},3]},"done":true,"done_reason":7}"#,
+        );
+        assert_eq!((found.content.as_str(), found.tool_calls.len()), ("", 2));
+        assert!(found.tool_calls[0].fault.is_none() && found.tool_calls[1].fault.is_some());
     }
 
     #[test]
