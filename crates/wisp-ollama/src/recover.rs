@@ -7,7 +7,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::calls;
 use crate::message::ToolCall;
+use crate::repair;
 use crate::request::ToolDefinition;
 use crate::schema::satisfies;
 
@@ -17,30 +19,51 @@ const PARAMETER: (&str, &str) = ("<parameter=", "</parameter>");
 const MARKER: &str = "[TOOL_CALLS]";
 const ARGS: &str = "[ARGS]";
 const FENCE: &str = "```";
+const PYTHON: &str = "<|python_tag|>";
+const CHANNEL: &str = "<|channel|>commentary to=functions.";
 
 /// The calls a reply consists of, or `None` when it is anything else. To be asked when tools were offered, no call
 /// came, and the reply is finished.
 ///
-/// One JSON object (bare or fenced) is one call. In tags and in Mistral's form (`name[ARGS]{…}`) there may be
-/// several, with nothing but white space around them.
+/// One JSON object (bare, fenced, or alone in a list) is one call. In tags and in Mistral's form (`name[ARGS]{…}`)
+/// there may be several, with nothing but white space around them. The end of the last tag may be missing when the
+/// call within is whole.
 pub fn calls_in(content: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
     let text = content.trim();
-    let calls = tagged(text, offered)
-        .or_else(|| mistral(text, offered))
-        .or_else(|| Some(vec![json_call(unfenced(text), offered)?]))?;
-    Some(calls).filter(|calls| !calls.is_empty())
+    FORMS
+        .iter()
+        .find_map(|form| form(text, offered))
+        .filter(|calls| !calls.is_empty())
 }
 
-/// Whether the beginning of a reply could still become calls, so that it is better not shown yet.
+/// A way in which models write calls: the calls of a text that is nothing else.
+type Form = fn(&str, &[ToolDefinition]) -> Option<Vec<ToolCall>>;
+
+const FORMS: [Form; 4] = [tagged, mistral, harmony, |text, offered| {
+    let text = text.strip_prefix(PYTHON).unwrap_or(text);
+    Some(vec![json_call(unfenced(text), offered)?])
+}];
+
+/// Whether the beginning of a reply could still become calls, so that it is better not shown yet; also calls in a form
+/// that is not read, since the model may be asked for another.
 pub fn could_become_calls(beginning: &str, offered: &[ToolDefinition]) -> bool {
     let seen = beginning.trim_start();
     let may_open = |opener: &str| opener.starts_with(seen) || seen.starts_with(opener);
-    let fixed = ["{", TOOL_CALL.0, FUNCTION.0, MARKER];
+    let fixed = ["{", TOOL_CALL.0, FUNCTION.0, MARKER, PYTHON, CHANNEL];
     fixed.into_iter().any(may_open)
+        || is_list_of_objects(seen)
+        || offered.iter().any(|tool| may_open(&format!("[{}(", tool.name)))
         || may_be_fenced(seen)
-        || offered
-            .iter()
-            .any(|tool| may_open(&format!("{}{ARGS}", tool.name)))
+        || offered.iter().any(|tool| {
+            [ARGS, "("]
+                .iter()
+                .any(|opens| may_open(&format!("{}{opens}", tool.name)))
+        })
+}
+
+fn is_list_of_objects(seen: &str) -> bool {
+    let inside = seen.strip_prefix('[').map(str::trim_start);
+    inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('{'))
 }
 
 fn may_be_fenced(seen: &str) -> bool {
@@ -50,7 +73,8 @@ fn may_be_fenced(seen: &str) -> bool {
     match inside.split_once('\n') {
         Some((label, body)) => {
             let body = body.trim_start();
-            is_label(label.trim_end()) && (body.is_empty() || body.starts_with('{'))
+            let opens = body.is_empty() || body.starts_with('{') || is_list_of_objects(body);
+            is_label(label.trim_end()) && opens
         }
         None => {
             inside.trim_end().is_empty() || LABELS.iter().any(|label| label.starts_with(inside.trim_end()))
@@ -65,7 +89,7 @@ fn is_label(label: &str) -> bool {
 }
 
 /// What stands in a code fence, when the whole text is one.
-fn unfenced(text: &str) -> &str {
+pub(crate) fn unfenced(text: &str) -> &str {
     let inside = text
         .strip_prefix(FENCE)
         .and_then(|rest| rest.strip_suffix(FENCE))
@@ -76,21 +100,46 @@ fn unfenced(text: &str) -> &str {
     }
 }
 
-/// `{"name": …, "arguments": {…}}`, with `parameters` as the other name some models use, and nothing else in it.
+/// `{"name": …, "arguments": {…}}`, with `parameters` as the other name some models use, within a `function` object
+/// or not, alone in a list or not, and nothing else in it.
 fn json_call(text: &str, offered: &[ToolDefinition]) -> Option<ToolCall> {
-    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
-    object_call(object, offered)
+    value_call(repair::from_slice(text.as_bytes()).ok()?, offered)
 }
 
-fn object_call(mut object: Map<String, Value>, offered: &[ToolDefinition]) -> Option<ToolCall> {
-    let arguments = object
-        .remove("arguments")
-        .or_else(|| object.remove("parameters"))?;
-    let Some(Value::String(name)) = object.remove("name") else {
-        return None;
+fn value_call(value: Value, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    match value {
+        Value::Object(object) => object_call(object, offered),
+        Value::Array(list) => {
+            let [only]: [Value; 1] = list.try_into().ok()?;
+            object_call(only.as_object()?.clone(), offered)
+        }
+        _ => None,
+    }
+}
+
+fn object_call(object: Map<String, Value>, offered: &[ToolDefinition]) -> Option<ToolCall> {
+    let has = |map: &Map<String, Value>, key: &str| map.contains_key(key);
+    let own =
+        |map: &Map<String, Value>| has(map, "name") && (has(map, "arguments") != has(map, "parameters"));
+    let known = |map: &Map<String, Value>, more: &[&str]| {
+        let names = ["name", "arguments", "parameters"];
+        map.keys()
+            .all(|key| names.contains(&key.as_str()) || more.contains(&key.as_str()))
     };
-    let rest_is_known = object.keys().all(|key| key == "id" || key == "type");
-    rest_is_known.then(|| offered_call(&name, arguments, offered))?
+    let whole = match object.get("function") {
+        Some(Value::Object(function)) => {
+            let around = object
+                .keys()
+                .all(|key| ["id", "type", "function"].contains(&key.as_str()));
+            around && own(function) && known(function, &[])
+        }
+        Some(_) => false,
+        None => own(&object) && known(&object, &["id", "type"]),
+    };
+    let call = whole
+        .then(|| calls::read(object))
+        .filter(|call| call.fault.is_none())?;
+    offered_call(&call.name, Value::Object(call.arguments), offered)
 }
 
 /// A call of an offered tool whose arguments satisfy its schema.
@@ -108,7 +157,7 @@ fn offered_call(name: &str, arguments: Value, offered: &[ToolDefinition]) -> Opt
 fn tagged(mut text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
     let mut calls = Vec::new();
     while !text.is_empty() {
-        let (inside, rest) = match between(text, TOOL_CALL) {
+        let (inside, rest) = match tool_call_block(text) {
             Some(found) => found,
             None => function_block(text)?,
         };
@@ -118,6 +167,23 @@ fn tagged(mut text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
         text = rest.trim_start();
     }
     Some(calls)
+}
+
+/// What stands in the first `<tool_call>`, and what follows. JSON is taken whole, so that it may speak of the tags; where
+/// the end is missing, everything is inside.
+fn tool_call_block(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix(TOOL_CALL.0)?;
+    let mut values = serde_json::Deserializer::from_str(inside).into_iter::<Value>();
+    if let Some(Ok(Value::Object(_) | Value::Array(_))) = values.next() {
+        let (json, rest) = inside.split_at(values.byte_offset());
+        let rest = rest.trim_start();
+        return match rest.strip_prefix(TOOL_CALL.1) {
+            Some(rest) => Some((json, rest)),
+            None if rest.is_empty() => Some((json, rest)),
+            None => None,
+        };
+    }
+    Some(inside.split_once(TOOL_CALL.1).unwrap_or((inside, "")))
 }
 
 fn between<'a>(text: &'a str, (open, close): (&str, &str)) -> Option<(&'a str, &'a str)> {
@@ -164,7 +230,7 @@ fn mistral(text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
     let marked = text.strip_prefix(MARKER);
     let mut text = marked.unwrap_or(text).trim_start();
     if marked.is_some() && text.starts_with('[') {
-        let list: Vec<Map<String, Value>> = serde_json::from_str(text).ok()?;
+        let list: Vec<Map<String, Value>> = repair::from_slice(text.as_bytes()).ok()?;
         return list
             .into_iter()
             .map(|object| object_call(object, offered))
@@ -180,6 +246,18 @@ fn mistral(text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
         text = rest.get(values.byte_offset()..)?.trim_start();
     }
     Some(calls)
+}
+
+/// `<|channel|>commentary to=functions.name …<|message|>{…}<|call|>`, as gpt-oss writes a call.
+fn harmony(text: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
+    let (head, body) = text.strip_prefix(CHANNEL)?.split_once("<|message|>")?;
+    let name: String = head
+        .chars()
+        .take_while(|char| char.is_ascii_alphanumeric() || *char == '_')
+        .collect();
+    let body = body.trim();
+    let arguments = repair::from_slice(body.strip_suffix("<|call|>").unwrap_or(body).as_bytes()).ok()?;
+    Some(vec![offered_call(&name, arguments, offered)?])
 }
 
 #[cfg(test)]
@@ -224,6 +302,16 @@ mod tests {
             r#"list_dir[ARGS]{"path": "src"}"#,
             r#"[TOOL_CALLS]list_dir[ARGS]{"path": "src"}"#,
             r#"[TOOL_CALLS] [{"name": "list_dir", "arguments": {"path": "src"}}]"#,
+            "<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}",
+            "<tool_call>\n<function=list_dir><parameter=path>src</parameter></function>",
+            r#"{"type":"function","function":{"name":"list_dir","arguments":{"path":"src"}}}"#,
+            r#"{"function":{"name":"list_dir","parameters":{"path":"src"}}}"#,
+            r#"{"name": "list_dir", "arguments": "{\"path\": \"src\"}"}"#,
+            r#"{"name": "list_dir", "arguments": [{"path": "src"}]}"#,
+            r#"[{"name": "list_dir", "arguments": {"path": "src"}}]"#,
+            "```json\n[{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}]\n```",
+            r#"<|python_tag|>{"name": "list_dir", "parameters": {"path": "src"}}"#,
+            r#"<|channel|>commentary to=functions.list_dir <|constrain|>json<|message|>{"path":"src"}<|call|>"#,
         ] {
             let calls = calls_in(text, &offered()).expect(text);
             assert_eq!((calls.len(), calls[0].name.as_str()), (1, "list_dir"), "{text}");
@@ -249,22 +337,38 @@ mod tests {
             "{\"name\": \"now\", \"arguments\": {}}{\"name\": \"now\", \"arguments\": {}}",
             r#"{"name": "rm", "arguments": {}}"#,
             r#"{"name": "now", "arguments": {"extra": 1}}"#,
-            r#"{"name": "now", "arguments": "{}"}"#,
+            r#"{"name": "now", "arguments": "now"}"#,
             r#"{"name": "now", "arguments": [1]}"#,
+            r#"{"name": "now", "arguments": {}, "parameters": {}}"#,
+            r#"{"type": "function", "function": {"name": "now", "description": "d", "parameters": {}}}"#,
+            r#"{"name": "list_dir", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}"#,
+            r#"{"function": "now", "arguments": {}}"#,
             r#"{"name": "now"}"#,
             r#"{"name": "now", "arguments": {}, "version": "1.0"}"#,
             r#"{"name": "list_dir", "arguments": {}}"#,
             r#"{"name": "list_dir", "arguments": {"path": 3}}"#,
-            r#"[{"name": "now", "arguments": {}}]"#,
+            r#"[{"name": "now", "arguments": {}}, {"name": "now", "arguments": {}}]"#,
+            r#"[[{"name": "now", "arguments": {}}]]"#,
             "```rust\n{\"name\": \"now\", \"arguments\": {}}\n```",
             "<tool_call>{\"name\": \"now\", \"arguments\": {}}</tool_call> done",
-            "<tool_call>{\"name\": \"now\", \"arguments\": {}}",
+            "<tool_call>{\"name\": \"now\", \"arguments\": {}} done",
+            "<tool_call>{\"name\": \"now\", \"arguments\": {",
+            "<tool_call><function=list_dir><parameter=path>x",
+            "<|channel|>commentary to=functions.rm <|message|>{}<|call|>",
+            "<|channel|>final<|message|>{}",
             "<function=list_dir><parameter=path>x</parameter><parameter=depth>two</parameter></function>",
             "use now[ARGS]{} for the time",
             "now[ARGS]{} is the form",
         ] {
             assert_eq!(names(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_call_may_speak_of_its_own_tags() {
+        let text = r#"<tool_call>{"name":"list_dir","arguments":{"path":"</tool_call>"}}</tool_call>"#;
+        let calls = calls_in(text, &offered()).expect("a call");
+        assert_eq!(calls[0].arguments["path"], "</tool_call>");
     }
 
     #[test]
@@ -289,7 +393,16 @@ mod tests {
             ("```js", true),
             ("```json\n", true),
             ("```json\n{", true),
-            ("```json\n[", false),
+            ("```json\n[", true),
+            ("```json\n[1", false),
+            ("[ {\"na", true),
+            ("[link](x)", false),
+            ("[list_dir(pa", true),
+            ("now(", true),
+            ("now (", false),
+            ("<|python", true),
+            ("<|channel|>comm", true),
+            ("<|channel|>final", false),
             ("```rust", false),
             ("``", true),
             ("[TOOL", true),
