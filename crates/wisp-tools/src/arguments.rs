@@ -6,9 +6,9 @@
 //! in its description. The table is written once beside the fields with [`arguments!`](crate::arguments!), so that a
 //! schema and the type it describes cannot drift apart.
 //!
-//! Small models leave out required arguments and quote numbers. What has a neutral value is put right without a word
-//! (a missing string is empty, a missing list too, a missing boolean is false, `"5"` is 5); anything else is
-//! answered with the schema.
+//! Small models leave out required arguments and quote numbers. What has one meaning is read (`"5"` is 5, a text where
+//! a list is due is a list of one); a required argument that is missing or null is an error before anything is asked or
+//! done, since a text nobody gave is not the empty text.
 
 use std::borrow::Cow;
 
@@ -38,16 +38,6 @@ impl Kind {
             Self::Number => "number",
             Self::Boolean => "boolean",
             Self::Texts => "array",
-        }
-    }
-
-    /// The value a missing required argument gets; a number has none.
-    fn neutral(self) -> Option<Value> {
-        match self {
-            Self::Text => Some(json!("")),
-            Self::Texts => Some(json!([])),
-            Self::Boolean => Some(json!(false)),
-            Self::Integer | Self::Number => None,
         }
     }
 }
@@ -141,13 +131,63 @@ pub fn unknown(tool: &str, parameters: &[Parameter], given: &Value) -> Option<St
     ))
 }
 
+/// What a call leaves out of a tool's required parameters, in words: `wait needs the argument seconds (integer): How
+/// long`. Null counts as not given, arguments that are no object as none. None when nothing is left out.
+///
+/// ```
+/// use wisp_tools::arguments::{Kind, Parameter, missing};
+/// let takes = [Parameter {
+///     name: "seconds".into(), kind: Kind::Integer, required: true, description: "How long".into(), one_of: [][..].into(),
+/// }];
+/// let said = missing("wait", &takes, &serde_json::json!({"seconds": null}));
+/// assert_eq!(said.unwrap(), "wait needs the argument seconds (integer): How long");
+/// assert_eq!(missing("wait", &takes, &serde_json::json!({"seconds": 5})), None);
+/// ```
+pub fn missing(tool: &str, parameters: &[Parameter], given: &Value) -> Option<String> {
+    let left_out: Vec<String> = parameters
+        .iter()
+        .filter(|p| p.required && given.get(&*p.name).is_none_or(Value::is_null))
+        .map(|p| format!("{} ({}): {}", p.name, p.kind.name(), p.description))
+        .collect();
+    let plural = if left_out.len() == 1 { "" } else { "s" };
+    (!left_out.is_empty()).then(|| format!("{tool} needs the argument{plural} {}", left_out.join("; ")))
+}
+
+/// What a tool takes, in words: `wait takes an object {"seconds": …}; needed: seconds (integer)`.
+pub fn takes(tool: &str, parameters: &[Parameter]) -> String {
+    if parameters.is_empty() {
+        return format!("{tool} takes no arguments: give {{}}");
+    }
+    let (needed, optional): (Vec<&Parameter>, Vec<&Parameter>) = parameters.iter().partition(|p| p.required);
+    let names = |list: &[&Parameter]| {
+        let each = list.iter().map(|p| format!("{} ({})", p.name, p.kind.name()));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let such = needed
+        .iter()
+        .map(|p| format!("{:?}: …", p.name))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let optional = if optional.is_empty() {
+        String::new()
+    } else {
+        format!("; optional: {}", names(&optional))
+    };
+    let needed = if needed.is_empty() {
+        "nothing".to_owned()
+    } else {
+        names(&needed)
+    };
+    format!("{tool} takes an object {{{such}}}; needed: {needed}{optional}")
+}
+
 /// Why a call's arguments could not be used. The text goes to the model with the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// The arguments are no JSON object.
     #[error("the arguments must be a JSON object")]
     NotAnObject,
-    /// A required argument without a neutral value is missing.
+    /// A required argument is missing.
     #[error("the argument {0} is missing")]
     Missing(&'static str),
     /// An argument has a type that cannot be read as the parameter's.
@@ -243,7 +283,7 @@ impl<T: ParameterType> ParameterType for Option<T> {
 /// Reads one argument of a call, put right where that is safe.
 pub fn read<T: ParameterType>(given: &Map<String, Value>, name: &'static str) -> Result<T, ArgumentError> {
     let value = match given.get(name) {
-        Some(Value::Null) | None if T::REQUIRED => T::KIND.neutral().ok_or(ArgumentError::Missing(name))?,
+        Some(Value::Null) | None if T::REQUIRED => return Err(ArgumentError::Missing(name)),
         None => Value::Null,
         Some(value) => value.clone(),
     };
@@ -345,16 +385,53 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_neutral_value_is_put_right() {
-        let sample = Sample::from_value(&json!({"count": "7", "maybe": ""})).unwrap();
+    fn what_has_one_meaning_is_read() {
+        let given = json!({"text": 5, "count": "7", "flag": "True", "list": "one", "maybe": ""});
         let right = Sample {
-            text: String::new(),
+            text: "5".to_owned(),
             count: 7,
-            flag: false,
-            list: vec![],
+            flag: true,
+            list: vec!["one".to_owned()],
             maybe: None,
         };
-        assert_eq!(sample, right);
+        assert_eq!(Sample::from_value(&given).unwrap(), right);
+    }
+
+    #[test]
+    fn a_required_argument_that_is_missing_or_null_is_named_with_what_it_is() {
+        let said = |given: Value| missing("sample", Sample::PARAMETERS, &given);
+        assert_eq!(
+            said(json!({"text": "", "count": 0, "flag": false, "list": []})),
+            None
+        );
+        assert_eq!(
+            said(json!({"text": null, "count": 1, "flag": true, "list": []})).unwrap(),
+            "sample needs the argument text (string): A text"
+        );
+        assert_eq!(
+            said(json!({"text": "x", "count": 1})).unwrap(),
+            "sample needs the arguments flag (boolean): A switch; list (array): Texts"
+        );
+        assert!(
+            said(Value::Null)
+                .unwrap()
+                .starts_with("sample needs the arguments text (string)")
+        );
+        let sample = Sample::from_value(&json!({"count": 1, "flag": true, "list": []}));
+        assert_eq!(sample, Err(ArgumentError::Missing("text")));
+    }
+
+    #[test]
+    fn what_a_tool_takes_is_told_with_an_example() {
+        assert_eq!(
+            takes("sample", &Sample::PARAMETERS[3..]),
+            r#"sample takes an object {"list": …}; needed: list (array); optional: maybe (integer)"#
+        );
+        assert_eq!(takes("now", &[]), "now takes no arguments: give {}");
+        assert_eq!(
+            takes("now", &Sample::PARAMETERS[4..]),
+            "now takes an object {}; needed: nothing; optional: maybe (integer)"
+        );
     }
 
     #[test]
@@ -386,10 +463,10 @@ mod tests {
     #[test]
     fn a_missing_number_and_a_wrong_type_are_refused_by_name() {
         assert_eq!(
-            Sample::from_value(&json!({})),
+            Sample::from_value(&json!({"text": ""})),
             Err(ArgumentError::Missing("count"))
         );
-        let wrong = Sample::from_value(&json!({"count": {"a": 1}})).unwrap_err();
+        let wrong = Sample::from_value(&json!({"text": "", "count": {"a": 1}})).unwrap_err();
         assert_eq!(
             wrong.to_string(),
             r#"the argument count must be integer, not {"a":1}"#

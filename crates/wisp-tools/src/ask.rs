@@ -16,7 +16,7 @@ arguments! {
     /// What `ask` is called with.
     pub struct AskArguments {
         question: String = "question", "One question, in one sentence";
-        choices: Vec<String> = "choices", "Up to nine answers to choose from; empty for a free answer";
+        choices: Option<Vec<String>> = "choices", "Up to nine answers to choose from; none for a free answer";
     }
 }
 
@@ -51,11 +51,11 @@ async fn ask(arguments: &AskArguments, call: &Call<'_>) -> Returned {
     if question.is_empty() {
         return Returned::error("question is empty: give one sentence");
     }
-    if arguments.choices.len() > CHOICES {
+    let choices = arguments.choices.as_deref().unwrap_or_default();
+    if choices.len() > CHOICES {
         return Returned::error(format!("at most {CHOICES} choices can be given"));
     }
-    let choices: Vec<String> = arguments
-        .choices
+    let choices: Vec<String> = choices
         .iter()
         .map(|c| one_line(c))
         .filter(|c| !c.is_empty())

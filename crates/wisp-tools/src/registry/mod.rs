@@ -19,7 +19,7 @@ use wisp_audit::{Event, Kind};
 use crate::arguments;
 use crate::call::{Call, Scene, Services};
 use crate::gate::Gatekeeper;
-use crate::ledger::{CallLedger, repeated};
+use crate::ledger::{CallLedger, Noted, repeated};
 use crate::run_command;
 use crate::tool::{Descriptor, Ending, Returned, Tool};
 
@@ -53,6 +53,8 @@ pub struct Pending {
     pub seconds: f64,
     /// How many equal calls the turn made before.
     pub repeat: u32,
+    /// How many equal calls, this one counted, the turn made since it last made a new one.
+    pub in_a_row: u32,
     /// Whether the tool only reads.
     pub reads_only: bool,
 }
@@ -179,11 +181,11 @@ impl Registry {
         let call = self.services.ids.next();
         let details = json!({"tool": request.tool, "arguments": request.arguments});
         self.record(scene.turn, &call, Kind::ToolCall, details)?;
-        let repeat = self.ledger.note(scene.turn, request.tool, request.arguments);
+        let noted = self.ledger.note(scene.turn, request.tool, request.arguments);
         let began = Instant::now();
         let (returned, reads_only, ignored) = self.returned(&call, request, scene).await;
         let seconds = began.elapsed().as_secs_f64();
-        let again = (repeat > 0).then(|| repeated(request.tool, repeat));
+        let again = (noted.before > 0).then(|| repeated(request.tool, noted));
         let notes: Vec<String> = [again, ignored].into_iter().flatten().collect();
         let note = (!notes.is_empty()).then(|| notes.join("\n"));
         Ok(self.pending(
@@ -192,7 +194,7 @@ impl Registry {
             returned,
             Taken {
                 seconds,
-                repeat,
+                noted: Some(noted),
                 note,
                 reads_only,
                 turn: scene.turn,
@@ -214,7 +216,7 @@ impl Registry {
         };
         let taken = Taken {
             seconds,
-            repeat: 0,
+            noted: None,
             note: None,
             reads_only: false,
             turn: scene.turn,
@@ -258,11 +260,34 @@ impl Registry {
         let returned = Returned::refused(why, Ending::NeverRan);
         let taken = Taken {
             seconds: 0.0,
-            repeat: 0,
+            noted: None,
             note: None,
             reads_only: true,
             turn,
         };
+        Ok(self.pending(call, request, returned, taken))
+    }
+
+    /// Records a call that cannot be read, as it came, and answers it with why and with what its tool takes. It counts as
+    /// a call where repeated ones are concerned.
+    pub fn unreadable(&mut self, request: Request<'_>, turn: u64, why: &str) -> Result<Pending, NotRecorded> {
+        let call = self.services.ids.next();
+        let details = json!({"tool": request.tool, "arguments": request.arguments});
+        self.record(turn, &call, Kind::ToolCall, details)?;
+        let noted = self.ledger.note(turn, request.tool, request.arguments);
+        let rows = self.descriptors();
+        let takes = match rows.iter().find(|row| row.name == request.tool) {
+            Some(row) => arguments::takes(request.tool, &row.parameters),
+            None => tools_are(&self.names()),
+        };
+        let taken = Taken {
+            seconds: 0.0,
+            noted: Some(noted),
+            note: (noted.before > 0).then(|| repeated(request.tool, noted)),
+            reads_only: true,
+            turn,
+        };
+        let returned = Returned::error(format!("the call cannot be read: {why}; {takes}"));
         Ok(self.pending(call, request, returned, taken))
     }
 
@@ -280,6 +305,10 @@ impl Registry {
         let row = tool.descriptor();
         let beside = arguments::unknown(request.tool, &row.parameters, request.arguments);
         if let Some(why) = beside.as_ref().filter(|_| tool.is_strict()) {
+            return (Returned::error(why), row.reads_only, None);
+        }
+        if let Some(missing) = arguments::missing(request.tool, &row.parameters, request.arguments) {
+            let why = beside.map_or(missing.clone(), |beside| format!("{missing}; {beside}"));
             return (Returned::error(why), row.reads_only, None);
         }
         let mut call = Call {
@@ -324,7 +353,8 @@ impl Registry {
             admitted,
             ending: returned.ending,
             seconds: taken.seconds,
-            repeat: taken.repeat,
+            repeat: taken.noted.map_or(0, |noted| noted.before),
+            in_a_row: taken.noted.map_or(0, |noted| noted.in_a_row),
             reads_only: taken.reads_only,
         }
     }
@@ -400,7 +430,7 @@ const TYPED: &str = "!";
 /// What was measured of a call.
 struct Taken {
     seconds: f64,
-    repeat: u32,
+    noted: Option<Noted>,
     note: Option<String>,
     reads_only: bool,
     turn: u64,
@@ -408,12 +438,16 @@ struct Taken {
 
 /// The answer to a call of a tool that does not exist.
 fn unknown(tool: &str, names: &[String]) -> Returned {
+    Returned::error(format!("there is no tool {tool:?}; {}", tools_are(names)))
+}
+
+fn tools_are(names: &[String]) -> String {
     let list = if names.is_empty() {
         "there are none".to_owned()
     } else {
         names.join(", ")
     };
-    Returned::error(format!("there is no tool {tool:?}; the tools are: {list}"))
+    format!("the tools are: {list}")
 }
 
 /// A call's arguments as they are recorded: one that has a single text is that text, else the JSON.

@@ -64,6 +64,7 @@ impl Registry {
             ending: Ending::Done,
             seconds: 0.0,
             repeat: 0,
+            in_a_row: 0,
             reads_only: true,
         })
     }

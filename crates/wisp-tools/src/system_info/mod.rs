@@ -18,7 +18,7 @@ arguments! {
     /// What `system_info` is called with.
     pub struct SystemInfoArguments {
         topic: String = "topic", "ports, freeSpace, folderSizes, processes, memory, process, battery, system, or network";
-        process: String = "process", "process: a name or a number; empty for other topics";
+        process: Option<String> = "process", "process: a name or a number";
         port: Option<i64> = "port", "ports: only this one";
         path: Option<String> = "path", "folderSizes: the folder (default: home)";
     }
@@ -40,7 +40,9 @@ const TOPICS: &[(&str, Reading)] = &[
     }),
     ("processes", |_, _| processes::busiest()),
     ("memory", |_, _| processes::memory()),
-    ("process", |asked, _| processes::named(&asked.process)),
+    ("process", |asked, _| {
+        processes::named(asked.process.as_deref().unwrap_or_default())
+    }),
     ("battery", |_, _| machine::battery()),
     ("system", |_, _| machine::system()),
     ("network", |_, _| machine::network()),
