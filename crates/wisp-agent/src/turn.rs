@@ -52,6 +52,8 @@ struct Progress {
     condensed: bool,
     /// The estimator as it was before a refusal without figures was guessed to be just over the window.
     before_guess: Option<Estimator>,
+    /// A call that was made over and over, and how often: the turn ends with it.
+    repeated: Option<(String, u32)>,
     /// Whether the reply just read was shifted.
     shifted: bool,
     /// The last whole request of this turn and its count, while nothing left it since.

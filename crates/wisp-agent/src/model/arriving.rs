@@ -3,6 +3,7 @@
 
 use wisp_ollama::recover::{calls_in, could_become_calls};
 use wisp_ollama::thinking::{Split, ThinkSplitter};
+use wisp_ollama::unread::{Unread, ends_inside_call, unread};
 use wisp_ollama::{ChatLine, DoneReason, Reply, ToolDefinition};
 
 use super::repeats::Repeats;
@@ -14,6 +15,8 @@ pub struct Shown {
     pub thinking: String,
     /// The reply's text.
     pub content: String,
+    /// Whether all text shown before was thinking.
+    pub was_thinking: bool,
 }
 
 /// A whole reply, put right.
@@ -23,6 +26,12 @@ pub struct Arrived {
     pub reply: Reply,
     /// Whether its calls were written as text and recovered from it.
     pub recovered: bool,
+    /// A call that was written as text and not read.
+    pub unread: Option<Unread>,
+    /// Whether it was cut for its length inside a call.
+    pub cut_call: bool,
+    /// What of its text was not shown: all of a reply that is nothing but a call which was not read or was cut.
+    pub unshown: String,
 }
 
 /// Puts a reply right as it arrives.
@@ -33,6 +42,9 @@ pub struct Arriving<'a> {
     reply: Reply,
     held: String,
     holding: bool,
+    /// Whether text of the reply was shown, and white space that is shown before what comes after it.
+    showed: bool,
+    blank: String,
     repeats: Repeats,
     repeated: bool,
 }
@@ -48,6 +60,8 @@ impl<'a> Arriving<'a> {
             reply: Reply::default(),
             held: String::new(),
             holding: !offered.is_empty(),
+            showed: false,
+            blank: String::new(),
             repeats: Repeats::default(),
             repeated: false,
         }
@@ -55,7 +69,7 @@ impl<'a> Arriving<'a> {
 
     /// Takes a line.
     pub fn take(&mut self, line: &ChatLine) -> Shown {
-        self.reply.tool_calls.extend_from_slice(&line.tool_calls);
+        self.reply.add_calls(&line.tool_calls);
         if line.done.is_some() {
             self.reply.done.clone_from(&line.done);
         }
@@ -85,8 +99,7 @@ impl<'a> Arriving<'a> {
     /// What has arrived, for a reply that will not be whole. No call of it may be run.
     pub fn partial(mut self) -> Reply {
         let rest = self.splitter.finish();
-        self.reply.thinking.push_str(&rest.thinking);
-        self.reply.content.push_str(&rest.content);
+        self.add(rest);
         self.reply
     }
 
@@ -105,19 +118,30 @@ impl<'a> Arriving<'a> {
             shown.content.clear();
             recovered = true;
         }
-        shown.content.push_str(&std::mem::take(&mut self.held));
-        let reply = self.reply;
-        (Arrived { reply, recovered }, shown)
+        let mut arrived = Arrived {
+            recovered,
+            ..Arrived::default()
+        };
+        if self.reply.tool_calls.is_empty() {
+            let cut = ended_for(&self.reply, &DoneReason::Length);
+            arrived.cut_call = cut && ends_inside_call(&self.reply.content, self.offered);
+            arrived.unread = unread(&self.reply.content, self.offered).filter(|_| !cut);
+        }
+        let held = std::mem::take(&mut self.held);
+        let held = self.visible(held);
+        if arrived.cut_call || matches!(arrived.unread, Some(Unread::Whole(_))) {
+            arrived.unshown = held;
+        } else {
+            shown.content.push_str(&held);
+        }
+        arrived.reply = self.reply;
+        (arrived, shown)
     }
 
     /// What the splitter still held. A block the prompt opened and a finished reply never closed was no thinking.
     fn rest(&mut self) -> Split {
         let mut rest = self.splitter.finish();
-        let stopped = self
-            .reply
-            .done
-            .as_ref()
-            .is_some_and(|d| d.reason == DoneReason::Stop);
+        let stopped = ended_for(&self.reply, &DoneReason::Stop);
         let silent = self.reply.content.is_empty() && self.reply.tool_calls.is_empty();
         if self.opened && stopped && silent && rest.content.is_empty() {
             rest.content = std::mem::take(&mut self.reply.thinking) + &rest.thinking;
@@ -127,11 +151,19 @@ impl<'a> Arriving<'a> {
     }
 
     fn add(&mut self, split: Split) -> Shown {
+        if split.was_thinking {
+            let before = std::mem::take(&mut self.reply.content);
+            self.reply.thinking.push_str(&before);
+            self.held.clear();
+            self.blank.clear();
+            self.holding = !self.offered.is_empty();
+        }
         self.reply.thinking.push_str(&split.thinking);
         self.reply.content.push_str(&split.content);
         let mut shown = Shown {
             thinking: split.thinking,
             content: split.content,
+            was_thinking: split.was_thinking && std::mem::take(&mut self.showed),
         };
         if self.holding {
             self.held.push_str(&shown.content);
@@ -141,8 +173,27 @@ impl<'a> Arriving<'a> {
                 shown.content = std::mem::take(&mut self.held);
             }
         }
+        shown.content = self.visible(shown.content);
         shown
     }
+
+    /// What can be shown of text: white space at a reply's beginning waits for something to stand before.
+    fn visible(&mut self, text: String) -> String {
+        if self.showed {
+            return text;
+        }
+        self.blank.push_str(&text);
+        if self.blank.trim().is_empty() {
+            return String::new();
+        }
+        self.showed = true;
+        std::mem::take(&mut self.blank)
+    }
+}
+
+/// Whether a reply ended for this reason.
+pub fn ended_for(reply: &Reply, reason: &DoneReason) -> bool {
+    reply.done.as_ref().is_some_and(|done| done.reason == *reason)
 }
 
 #[cfg(test)]
@@ -246,6 +297,45 @@ mod tests {
         assert_eq!(
             (never.reply.thinking.as_str(), never.reply.content.as_str()),
             ("", "plain text")
+        );
+    }
+
+    #[test]
+    fn thinking_whose_end_alone_shows_is_none_of_the_reply_wherever_it_is_cut() {
+        let whole = [
+            content("Let me think of 42.\n</think>\n\nThe answer is 7."),
+            end(),
+        ];
+        let (shown, arrived) = play(false, &tools(), &whole);
+        assert_eq!(said(&shown), "The answer is 7.");
+        assert!(shown.iter().all(|s| !s.was_thinking));
+        assert_eq!(arrived.reply.content, "The answer is 7.");
+        let cut = [
+            content("Let me think of 42."),
+            content("\n</th"),
+            content("ink>\n\nThe answer is 7."),
+            end(),
+        ];
+        let (shown, arrived) = play(false, &tools(), &cut);
+        assert!(shown[2].was_thinking, "what was shown is taken back: {shown:?}");
+        assert_eq!(
+            (arrived.reply.thinking.as_str(), arrived.reply.content.as_str()),
+            ("Let me think of 42.\n", "The answer is 7.")
+        );
+        let call =
+            content("I run it.\n</think>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}");
+        let (shown, arrived) = play(false, &tools(), &[call, end()]);
+        assert_eq!((said(&shown).as_str(), arrived.recovered), ("", true));
+    }
+
+    #[test]
+    fn a_reply_of_nothing_but_white_space_shows_nothing() {
+        let (shown, _) = play(false, &tools(), &[content("\n\n "), content("\n"), end()]);
+        assert_eq!(said(&shown), "");
+        let (shown, arrived) = play(false, &[], &[content("\n "), content("Yes\n"), end()]);
+        assert_eq!(
+            (said(&shown).as_str(), arrived.reply.content.as_str()),
+            ("\n Yes\n", "\n Yes\n")
         );
     }
 

@@ -11,7 +11,7 @@ use super::failure::{Failure, not_a_reply};
 use super::waiting::Waiting;
 use super::waits::Waits;
 use crate::events::Doing;
-use crate::protocol::Event;
+use crate::protocol::{Event, NoteLevel};
 
 /// A request and what has to be known to read its reply.
 pub struct Ask<'a> {
@@ -151,6 +151,11 @@ impl Streaming<'_> {
 
     fn show(&mut self, shown: Shown) {
         let events = self.doing.events();
+        if shown.was_thinking {
+            let text =
+                "what was shown so far of this reply was the model's thinking, and is none of its answer";
+            events.note(NoteLevel::Info, text);
+        }
         if !shown.thinking.is_empty() {
             if self.state != State::Thinking {
                 self.state = State::Thinking;

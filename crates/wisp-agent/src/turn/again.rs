@@ -7,12 +7,15 @@ use std::time::Duration;
 use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Phase, Reason};
-use wisp_ollama::{ChatRequest, Error, KeepAlive, Message, Quirk, Refusal, Remedy, Reply, Role, Think};
+use wisp_ollama::{
+    ChatRequest, DoneReason, Error, KeepAlive, Message, Quirk, Refusal, Remedy, Reply, Role, Think,
+};
 
-use wisp_output::amount::span;
+use wisp_output::amount::{grouped, span};
 
 use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
+use crate::model::arriving::ended_for;
 use crate::model::exchange::Failed;
 use crate::model::failure::Failure;
 use crate::protocol::NoteLevel;
@@ -31,6 +34,8 @@ enum Once {
     WithoutTools,
     /// The model was told that its reply was empty.
     Nudged,
+    /// The model was told that its call, written as text, cannot be read.
+    Unread,
     /// The model is asked not to think.
     ThinkOff,
     /// The model was unloaded because it hung.
@@ -49,6 +54,8 @@ pub struct Changes {
     tries: u32,
     /// How long the last exchange took.
     pub waited: Duration,
+    /// The most tokens the last request allowed its reply.
+    pub limit: Option<u64>,
 }
 
 impl Changes {
@@ -219,17 +226,14 @@ impl Conversation {
         progress: &Progress,
     ) -> Result<(), TurnError> {
         let only_thought = !reply.thinking.is_empty();
+        let cut = ended_for(reply, &DoneReason::Length).then(|| self.limit(reply, changes));
         // A reply that ran out of room while thinking would only do so again.
-        let ran_out = only_thought
-            && reply
-                .done
-                .as_ref()
-                .is_some_and(|d| d.reason == wisp_ollama::DoneReason::Length);
+        let ran_out = only_thought && cut.is_some();
         let can_turn_off = self.model.think(Think::Off).is_some()
             && (only_thought || self.model.show.can("thinking") == Some(true));
         let may_nudge = !(ran_out && can_turn_off);
         let how = if may_nudge && changes.done.insert(Once::Nudged) {
-            changes.note = Some(self.nudge());
+            changes.note = Some(self.nudge(cut));
             "asking once more"
         } else if can_turn_off && changes.done.insert(Once::ThinkOff) {
             "asking once more without thinking"
@@ -239,7 +243,10 @@ impl Conversation {
             } else {
                 ""
             };
-            return Err(TurnError::Empty(how));
+            return Err(match cut {
+                Some(limit) => TurnError::CutEmpty { limit, how },
+                None => TurnError::Empty(how),
+            });
         };
         changes.tries += 1;
         changes.seed = Some(i64::from(changes.tries));
@@ -247,14 +254,86 @@ impl Conversation {
             "model": self.model.name, "attempt": changes.tries, "reason": "empty reply", "failure": how,
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
-        self.events.note(
-            NoteLevel::Warning,
-            format!("the model gave an empty reply; {how}"),
-        );
+        let what = match cut {
+            Some(limit) => format!(
+                "the reply was cut at {} tokens before it said anything",
+                grouped(limit)
+            ),
+            None => "the model gave an empty reply".to_owned(),
+        };
+        self.events.note(NoteLevel::Warning, format!("{what}; {how}"));
         Ok(())
     }
 
-    fn nudge(&self) -> String {
+    /// The tokens at which a reply that ended for its length was cut.
+    fn limit(&self, reply: &Reply, changes: &Changes) -> u64 {
+        let counted = reply.done.as_ref().and_then(|done| done.metrics.reply_tokens);
+        changes.limit.or(counted).unwrap_or(self.model.window.tokens)
+    }
+
+    /// A reply that ended for its length inside a tool call: nothing of it is run. The model is told and asked again, as
+    /// after a call that cannot be read.
+    pub(super) fn cut_call(
+        &self,
+        reply: &Reply,
+        changes: &mut Changes,
+        number: u64,
+    ) -> Result<(), TurnError> {
+        let limit = self.limit(reply, changes);
+        if changes.tries >= CHANGES {
+            return Err(TurnError::CutCall(limit));
+        }
+        let limit = grouped(limit);
+        let note = format!(
+            "(Your last reply was cut at {limit} tokens, inside a tool call, so the call was not run. Make it again with \
+             shorter arguments, or in several calls, each with a part.)"
+        );
+        let what = format!("the reply was cut at {limit} tokens, inside a tool call, which was not run");
+        self.once_more_with(note, &what, changes, number)
+    }
+
+    /// A reply that is nothing but a tool call which cannot be read. True when the model was told and is asked again,
+    /// which is done once.
+    pub(super) fn unread(&self, why: &str, changes: &mut Changes, number: u64) -> Result<bool, TurnError> {
+        if !changes.done.insert(Once::Unread) {
+            return Ok(false);
+        }
+        let note = format!(
+            "(Your last reply was a tool call written as text, and it was not run: {why}. Make the call again as a tool \
+             call, or answer in plain text.)"
+        );
+        let what = format!("the model wrote a tool call as text, which was not run: {why}");
+        self.once_more_with(note, &what, changes, number)?;
+        Ok(true)
+    }
+
+    fn once_more_with(
+        &self,
+        note: String,
+        what: &str,
+        changes: &mut Changes,
+        number: u64,
+    ) -> Result<(), TurnError> {
+        changes.note = Some(note);
+        changes.tries += 1;
+        changes.seed = Some(i64::from(changes.tries));
+        let details = json!({
+            "model": self.model.name, "attempt": changes.tries, "reason": "unusable call", "failure": what,
+        });
+        self.record_event(number, Kind::ModelRetry, details)?;
+        self.events
+            .note(NoteLevel::Warning, format!("{what}; asking once more"));
+        Ok(())
+    }
+
+    fn nudge(&self, cut: Option<u64>) -> String {
+        if let Some(limit) = cut {
+            return format!(
+                "(Your last reply was cut at {} tokens before it said anything. If it was a tool call, make it again with \
+                 shorter arguments, or in several calls; else answer briefly, in plain text.)",
+                grouped(limit)
+            );
+        }
         let names = self.registry.names().join(", ");
         match &self.tools {
             Some(_) => format!(

@@ -29,6 +29,28 @@ pub enum TurnError {
     /// The model said nothing, also when asked again.
     #[error("the model gave an empty reply, also when it was asked again{0}")]
     Empty(&'static str),
+    /// The reply ended for its length before anything was said, also when the model was asked again.
+    #[error(
+        "the model's reply was cut at {} tokens before it said anything, also when it was asked again{how}",
+        grouped(*limit)
+    )]
+    CutEmpty {
+        /// The most tokens the reply could have.
+        limit: u64,
+        /// `: it only thought, and said nothing`, or nothing.
+        how: &'static str,
+    },
+    /// The reply ended for its length inside a tool call each time.
+    #[error("the model's reply was cut at {} tokens inside a tool call, also when it was asked again", grouped(*.0))]
+    CutCall(u64),
+    /// The model made the same call over and over.
+    #[error("the turn was stopped: the model made the same {tool} call {times} times and did nothing new")]
+    Repeated {
+        /// The tool.
+        tool: String,
+        /// How often.
+        times: u32,
+    },
     /// The model runs on another machine, and the person did not agree to that.
     #[error("{model} does not run on this machine, so nothing more is sent to {host}")]
     Elsewhere {
@@ -92,6 +114,13 @@ impl TurnError {
             ),
             Self::Empty(_) => {
                 Some("ask again in other words, or choose another model with /model".to_owned())
+            }
+            Self::CutEmpty { .. } | Self::CutCall(_) => Some(
+                "ask for less at once, make room with /new, or set a larger window with ollama.contextLength"
+                    .to_owned(),
+            ),
+            Self::Repeated { .. } => {
+                Some("ask in other words, or choose another model with /model".to_owned())
             }
             Self::Elsewhere { .. } => Some("choose a model that runs here with /model".to_owned()),
             Self::SilentCut { .. } => Some(

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Phase, Reason, Request};
+use wisp_ollama::unread::Unread;
 use wisp_ollama::{ChatRequest, Think, ToolDefinition};
 
 use super::again::Changes;
@@ -15,6 +16,7 @@ use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
 use crate::model::{Heard, convert};
+use crate::protocol::{Event, NoteLevel};
 
 /// Tokens that a reply may have, with what is kept free beside it, although the prompt might be as long as it can be.
 const SURE_REPLY: u64 = 768;
@@ -36,6 +38,7 @@ impl Conversation {
             let composed = self.surely_fitting(&changes, progress)?;
             self.show_request();
             let request = self.prepared(&composed, &changes);
+            changes.limit = request.options.num_predict;
             self.record_request(&request, &composed, step, progress.number)?;
             let began = Instant::now();
             match self.exchanged(&request, &changes, turn).await {
@@ -104,6 +107,36 @@ impl Conversation {
             self.empty(reply, changes, progress)?;
             return Ok(false);
         }
+        if arrived.cut_call {
+            self.cut_call(reply, changes, progress.number)?;
+            return Ok(false);
+        }
+        if let Some(unread) = &arrived.unread {
+            return self.as_text(unread, arrived, changes, progress);
+        }
+        Ok(true)
+    }
+
+    /// A reply that holds a call which was not read: whether it is taken as it is. The person is told each time.
+    fn as_text(
+        &self,
+        unread: &Unread,
+        arrived: &Arrived,
+        changes: &mut Changes,
+        progress: &Progress,
+    ) -> Result<bool, TurnError> {
+        if let Unread::Whole(why) = unread
+            && self.unread(why, changes, progress.number)?
+        {
+            return Ok(false);
+        }
+        if !arrived.unshown.is_empty() {
+            self.events.send(Event::Delta {
+                text: arrived.unshown.clone(),
+            });
+        }
+        let text = "the reply holds a tool call written as text, which was not run";
+        self.events.note(NoteLevel::Warning, text);
         Ok(true)
     }
 

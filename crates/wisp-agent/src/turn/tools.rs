@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_context::{Arrival, Gauge, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
-use wisp_output::amount::size;
-use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send};
+use wisp_output::amount::{grouped, size};
+use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send, ledger};
 
 use super::judge::How;
 use super::{Progress, Step, Turn, TurnError};
@@ -13,6 +13,11 @@ use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::protocol::{Event, NoteLevel};
+
+/// The most calls of one reply that are run.
+const MOST_CALLS: usize = 32;
+/// The most calls of one reply that are answered one by one; those after them are counted in the last answer.
+const ANSWERED: usize = 2 * MOST_CALLS;
 
 impl Conversation {
     pub(super) async fn run_calls(
@@ -28,16 +33,22 @@ impl Conversation {
         } else {
             How::Whole
         };
-        let reply = arrived.reply;
+        let mut reply = arrived.reply;
+        let calls = reply.tool_calls.len();
+        reply.tool_calls.truncate(ANSWERED);
         let stamp = self.response(&reply, step, progress.number, how)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         progress.reply.push_str(&reply.content);
-        let calls = reply.tool_calls.iter().map(new_call).collect();
-        let (_, recorded) = self.record.record_calls(reply.content.as_str(), calls, stamp);
+        let named = reply.tool_calls.iter().map(new_call).collect();
+        let (_, recorded) = self.record.record_calls(reply.content.as_str(), named, stamp);
         let mut batch = Vec::new();
-        for call in &reply.tool_calls {
-            batch.push(self.run_call(call, turn, progress).await?);
+        for (at, call) in reply.tool_calls.iter().enumerate() {
+            let bar = self.bar(at, calls, turn, progress);
+            batch.push(self.run_call(call, bar, turn, progress).await?);
+        }
+        if calls > MOST_CALLS {
+            self.too_many(calls, progress.number)?;
         }
         let mut finished = self.registry.finish(progress.number, batch);
         self.cap(&mut finished, progress.number)?;
@@ -46,11 +57,46 @@ impl Conversation {
         }
         self.offer_memory_when_needed();
         self.save_midway();
-        Ok(if turn.stop.is_cancelled() {
-            Step::Stopped
+        if turn.stop.is_cancelled() {
+            return Ok(Step::Stopped);
+        }
+        match progress.repeated.take() {
+            Some((tool, times)) => Err(TurnError::Repeated { tool, times }),
+            None => Ok(Step::Called),
+        }
+    }
+
+    /// Why the call at this place of a reply of so many calls is not run; none when it is.
+    fn bar(&self, at: usize, calls: usize, turn: &Turn<'_>, progress: &Progress) -> Option<String> {
+        if turn.stop.is_cancelled() {
+            return Some("not run: the person stopped the turn before this call".to_owned());
+        }
+        if progress.repeated.is_some() {
+            return Some("not run: the turn ends, because the same call was made over and over".to_owned());
+        }
+        let more = if at + 1 == ANSWERED && calls > ANSWERED {
+            format!(
+                " ({} more calls of this reply were not run either)",
+                grouped((calls - ANSWERED) as u64)
+            )
         } else {
-            Step::Called
+            String::new()
+        };
+        (at >= MOST_CALLS).then(|| {
+            format!("not run: no more than {MOST_CALLS} calls of one reply are run; make it again in your next reply{more}")
         })
+    }
+
+    /// Tells the person and the audit of a reply with more calls than are run.
+    fn too_many(&self, calls: usize, number: u64) -> Result<(), TurnError> {
+        let text = format!(
+            "the reply held {} calls, of which {MOST_CALLS} were run",
+            grouped(calls as u64)
+        );
+        let details = json!({"message": text, "context": "reply"});
+        self.record_event(number, Kind::Error, details)?;
+        self.events.note(NoteLevel::Warning, text);
+        Ok(())
     }
 
     /// Marks the model as one that writes its calls as text, and says so the first time.
@@ -82,20 +128,22 @@ impl Conversation {
     async fn run_call(
         &mut self,
         call: &ToolCall,
+        bar: Option<String>,
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<Pending, TurnError> {
-        let arguments = Value::Object(call.arguments.clone());
+        let arguments = match &call.fault {
+            Some(fault) => Value::from(fault.given.as_str()),
+            None => Value::Object(call.arguments.clone()),
+        };
         let request = Request {
             tool: &call.name,
             arguments: &arguments,
         };
-        let pending = if turn.stop.is_cancelled() {
-            self.registry.not_run(
-                request,
-                progress.number,
-                "not run: the person stopped the turn before this call",
-            )?
+        let pending = if let Some(why) = bar {
+            self.registry.not_run(request, progress.number, &why)?
+        } else if let Some(fault) = &call.fault {
+            self.registry.unreadable(request, progress.number, &fault.why)?
         } else {
             turn.doing
                 .say(format!("{} {}", call.name, wisp_tools::said(&arguments)));
@@ -130,6 +178,9 @@ impl Conversation {
             };
             self.registry.run(request, &scene).await?
         };
+        if pending.in_a_row >= ledger::ENDS {
+            progress.repeated = Some((pending.tool.clone(), pending.in_a_row));
+        }
         progress.receipt.note(&pending.tool, &pending.ending);
         self.show_result(&pending, progress.number);
         Ok(pending)

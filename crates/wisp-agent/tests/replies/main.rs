@@ -62,6 +62,8 @@ mod broken;
 mod calls;
 mod elsewhere;
 mod empty;
+mod odd;
+mod other;
 mod refused;
 mod requests;
 mod trying;
