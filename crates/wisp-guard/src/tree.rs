@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
+use crate::openers;
+
 /// The longest line that is read, in bytes.
 pub const MAX_LINE: usize = 32 * 1024;
 
@@ -121,6 +123,7 @@ pub(crate) fn parse(line: &str) -> Result<Tree, Unreadable> {
         .parse(line, None)
         .ok_or_else(|| Unreadable::new("the line could not be parsed"))?;
     check(tree.root_node(), line, 0, false)?;
+    openers::check(&tree, line)?;
     Ok(tree)
 }
 
@@ -131,10 +134,23 @@ fn check_characters(line: &str) -> Result<(), Unreadable> {
     if line.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
         return Err(Unreadable::new("it has control characters"));
     }
+    if line.chars().any(is_unseen) {
+        return Err(Unreadable::new("it has characters that cannot be seen"));
+    }
     if splits_a_word(line.as_bytes()) {
         return Err(Unreadable::new("a line is continued in the middle of a word"));
     }
     Ok(())
+}
+
+/// Whether a character takes no room or changes the order of others on a screen, so that a line with it is not what
+/// it looks like.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether a backslash and newline stand between two characters that are no blanks: the shell joins them, the
