@@ -117,6 +117,7 @@ pub(crate) fn git_programs(part: &SimpleCommand, around: &Surroundings) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::confine::Confinement;
     use crate::risk::risk_of_parts;
     use crate::split::split;
 
@@ -158,7 +159,7 @@ mod tests {
             ..Surroundings::default()
         };
         let parts = split("ls && git status").unwrap();
-        let verdict = risk_of_parts(&parts, &around);
+        let verdict = risk_of_parts(&parts, &around, Confinement::default());
         assert_eq!(verdict.level, Level::Moderate);
         assert_eq!(
             verdict.reasons,
@@ -173,11 +174,14 @@ mod tests {
             ..Surroundings::default()
         };
         let parts = split("git status").unwrap();
-        let verdict = risk_of_parts(&parts, &hooks("post-index-change"));
+        let verdict = risk_of_parts(&parts, &hooks("post-index-change"), Confinement::default());
         assert_eq!(
             verdict.reasons,
             ["this repository makes git start programs: the hook post-index-change"]
         );
-        assert_eq!(risk_of_parts(&parts, &hooks("pre-commit")).level, Level::Safe);
+        assert_eq!(
+            risk_of_parts(&parts, &hooks("pre-commit"), Confinement::default()).level,
+            Level::Safe
+        );
     }
 }

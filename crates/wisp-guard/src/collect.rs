@@ -41,6 +41,14 @@ impl Collector<'_> {
                 self.inside(node)
             }
             "variable_assignment" => Some(self.assignment(node)),
+            "for_statement" => {
+                self.loops_over(node);
+                self.inside(node)
+            }
+            "simple_expansion" | "expansion" => {
+                self.expanded(node);
+                self.inside(node)
+            }
             // On its own: all of a substitution, as in `$(< file)`.
             "file_redirect" => {
                 let at = self.push(Shape::Redirection, node);
@@ -48,6 +56,40 @@ impl Collector<'_> {
                 Some(at)
             }
             _ => self.inside(node),
+        }
+    }
+
+    /// `for NAME` and `select NAME` set a variable, to values that are not known here.
+    fn loops_over(&mut self, node: Node<'_>) {
+        if let Some(variable) = node.child_by_field_name("variable") {
+            let name = self.text(variable).to_owned();
+            let at = self.push(Shape::Assignment, variable);
+            self.found[at].text = format!("for {name}");
+            self.found[at].assignments.push((name, Word::unknown("")));
+        }
+    }
+
+    /// The name is noted on the part it stands in; `${NAME=…}` and `${NAME:=…}` set it.
+    fn expanded(&mut self, node: Node<'_>) {
+        let inner = self
+            .text(node)
+            .trim_start()
+            .trim_start_matches(['$', '{', '#', '!']);
+        let end = inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let (name, sets) = (
+            &inner[..inner.len() - end.len()],
+            end.trim_start_matches(':').starts_with('='),
+        );
+        if name.is_empty() {
+            return;
+        }
+        let name = name.to_owned();
+        if let Some(part) = self.found.last_mut() {
+            part.expands.push(name.clone());
+        }
+        if sets {
+            let at = self.push(Shape::Assignment, node);
+            self.found[at].assignments.push((name, Word::unknown("")));
         }
     }
 

@@ -21,6 +21,14 @@ impl Word {
         }
     }
 
+    /// A word whose value is not known before the line runs.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self {
+            literal: false,
+            ..Self::literal(text)
+        }
+    }
+
     /// Whether the word is exactly this text.
     pub fn is(&self, text: &str) -> bool {
         self.literal && self.text == text
@@ -50,7 +58,7 @@ pub struct Redirect {
 }
 
 /// Targets that hold nothing afterwards.
-const HARMLESS: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+const HARMLESS: [&str; 3] = ["/dev/null", "/dev/stdout", "/dev/stderr"];
 
 impl Redirect {
     /// Whether it can change a file.
@@ -101,6 +109,8 @@ pub struct SimpleCommand {
     pub fed: bool,
     /// Whether it gets further arguments that the line does not show (`xargs`, `find -exec … {}`).
     pub open: bool,
+    /// Names of the variables that are expanded in it, also within a here-document of its own.
+    pub expands: Vec<String>,
 }
 
 impl SimpleCommand {
@@ -116,6 +126,7 @@ impl SimpleCommand {
             moved: None,
             fed: false,
             open: false,
+            expands: Vec::new(),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Which paths and which environment variables hold credentials: the one table for what is asked about and for what
 //! the sandbox hides (`assets/credentials.json`).
 //!
-//! Entries are globs (`*` within one component, `[…]` a set of characters), written in the letter case they have on
+//! Entries are globs (`*` within one component), written in the letter case they have on
 //! Linux, and compared in any. `home` is relative to a home directory, `machine` absolute, `files` the last component anywhere.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use regex::Regex;
 use serde::Deserialize;
 
 use crate::globs;
@@ -73,6 +74,35 @@ pub fn sockets() -> &'static [String] {
     &table().sockets
 }
 
+/// The table as regular expressions, since every word of every command is compared with all of it.
+struct Compiled {
+    /// A path below which credentials are: `/a/b` with a slash before each component.
+    paths: Regex,
+    files: Regex,
+    except_files: Regex,
+}
+
+fn compiled() -> &'static Compiled {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let table = table();
+        let paths = table.home.iter().chain(&table.machine);
+        let paths: Vec<&str> = paths.map(|entry| entry.trim_start_matches('/')).collect();
+        let regex = |text: String| Regex::new(&text).expect("the table of credentials is read by a test");
+        Compiled {
+            paths: regex(format!("/(?:{})(?:/|$)", alternatives(&paths))),
+            files: regex(format!("^(?:{})$", alternatives(&table.files))),
+            except_files: regex(format!("^(?:{})$", alternatives(&table.except_files))),
+        }
+    })
+}
+
+/// Globs of one component each, or of several with slashes between, as alternatives of one expression.
+fn alternatives<T: AsRef<str>>(globs: &[T]) -> String {
+    let expression = |glob: &T| regex::escape(glob.as_ref()).replace("\\*", "[^/]*");
+    globs.iter().map(expression).collect::<Vec<_>>().join("|")
+}
+
 /// Whether a file of this name (one component) holds a credential wherever it is.
 ///
 /// ```
@@ -80,21 +110,19 @@ pub fn sockets() -> &'static [String] {
 /// assert!(!wisp_guard::credentials::is_file_name(".env.example"));
 /// ```
 pub fn is_file_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    any(&table().files, &name) && !any(&table().except_files, &name)
+    is_lower_file_name(&name.to_lowercase())
+}
+
+fn is_lower_file_name(name: &str) -> bool {
+    compiled().files.is_match(name) && !compiled().except_files.is_match(name)
 }
 
 /// Whether a path, however it is begun (`~`, `$HOME`, relative), is one of a credential or lies under one.
 pub fn is_path(path: &str) -> bool {
     let lower = path.to_lowercase();
     let parts = components(&lower);
-    let below = |entry: &String| {
-        let wanted = components(entry);
-        parts.windows(wanted.len()).any(|window| alike(window, &wanted))
-    };
-    parts.last().is_some_and(|last| is_file_name(last))
-        || table().home.iter().any(below)
-        || table().machine.iter().any(below)
+    let Some(last) = parts.last() else { return false };
+    is_lower_file_name(last) || compiled().paths.is_match(&format!("/{}", parts.join("/")))
 }
 
 /// Whether a word with shell patterns in it may turn out to be the path of a credential.
@@ -141,13 +169,6 @@ pub fn plain_under(home: &Path) -> Vec<PathBuf> {
 
 fn any(entries: &[String], name: &str) -> bool {
     entries.iter().any(|entry| globs::matches(entry, name))
-}
-
-fn alike(window: &[&str], wanted: &[&str]) -> bool {
-    window
-        .iter()
-        .zip(wanted)
-        .all(|(part, entry)| globs::matches(entry, part))
 }
 
 /// The components of a path, without empty ones and `.`; a name before `..` is dropped with it.

@@ -194,7 +194,7 @@ impl Gate {
             }
         };
         let thing = |part| {
-            let Verdict { level, reasons } = risk_of_part(part, &place.around);
+            let Verdict { level, reasons } = risk_of_part(part, &place.around, place.confinement);
             let exact = Pattern::exact_text(part, line);
             Thing {
                 text: part.text.clone(),

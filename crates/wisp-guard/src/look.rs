@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::checks::git_config_programs;
+use crate::readonly::version_file_names;
 use crate::risk::Surroundings;
 
 /// The longest configuration of a repository that is read, in bytes.
@@ -16,8 +17,12 @@ impl Surroundings {
     /// file that names another place (worktrees, submodules), or a directory that is a bare repository itself. What
     /// is there and cannot be read counts as starting programs.
     pub fn look(directory: &Path) -> Self {
+        let version_files = version_files(directory);
         let Some(repository) = directory.ancestors().find_map(repository_at) else {
-            return Self::default();
+            return Self {
+                version_files,
+                ..Self::default()
+            };
         };
         let common =
             named_in(&repository.join("commondir"), &repository).unwrap_or_else(|| repository.clone());
@@ -28,8 +33,18 @@ impl Surroundings {
         Self {
             git_programs: configs.iter().flat_map(|config| programs(config)).collect(),
             git_hooks: hooks(&common.join("hooks")),
+            version_files,
         }
     }
+}
+
+/// Files in the directory or above it that choose which version of a program runs.
+fn version_files(directory: &Path) -> Vec<String> {
+    let mut names: Vec<&str> = version_file_names().collect();
+    names.sort_unstable();
+    names.dedup();
+    let there = |name: &&str| directory.ancestors().any(|dir| dir.join(name).exists());
+    names.into_iter().filter(there).map(str::to_owned).collect()
 }
 
 /// The repository's directory, when `dir` is the top of a working tree or a bare repository.

@@ -21,7 +21,23 @@ pub fn is_sensitive(path: &str) -> bool {
 
 /// Whether a change at a path makes something run later: shell start-up files, git hooks, system directories.
 pub fn is_startup(path: &str) -> bool {
-    any(&risks().startup, path)
+    any(&risks().runs_later, path) || any(&risks().system, &normal(path))
+}
+
+/// An absolute path without `.`, `..` and doubled slashes; any other as it is.
+pub(crate) fn normal(path: &str) -> String {
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 /// What is to be said of a path that is read.
@@ -41,6 +57,27 @@ pub(crate) fn writing(path: &str) -> Option<(Level, String)> {
         (
             Level::Dangerous,
             format!("what is written to {path} may run later"),
+        )
+    })
+}
+
+/// What is to be said of a path a program names that is not known to read only: the name alone says it runs later.
+/// System directories are left out, since much that is read is in them.
+pub(crate) fn writing_by_name(path: &str) -> Option<(Level, String)> {
+    any(&risks().runs_later, path).then(|| {
+        (
+            Level::Dangerous,
+            format!("what is written to {path} may run later"),
+        )
+    })
+}
+
+/// What is to be said of a directory that is written into without a name: a home, the root, a directory of programs.
+pub(crate) fn writing_over(path: &str) -> Option<(Level, String)> {
+    any(&risks().homes, path).then(|| {
+        (
+            Level::Dangerous,
+            format!("what is written into {path} may replace files that run later"),
         )
     })
 }

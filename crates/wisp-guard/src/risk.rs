@@ -1,11 +1,15 @@
 //! How much a line may do: rules over its parts, and "moderate" for what no rule knows.
 
 use crate::checks::git_programs;
-use crate::command::{Shape, SimpleCommand};
+use crate::command::{Shape, SimpleCommand, Word};
+use crate::confine::Confinement;
+use crate::credentials;
 use crate::level::{Level, Verdict};
-use crate::paths::{reading, writing};
+use crate::paths::{reading, writing, writing_by_name, writing_over};
+use crate::readonly::{Reads, Row, row_of, version_file};
 use crate::rules::risks;
 use crate::split::split;
+use crate::variables::{expansions, settings};
 
 /// What is known about the place a command runs in, found out by whoever runs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,9 +18,12 @@ pub struct Surroundings {
     pub git_programs: Vec<String>,
     /// Names of the executable files in the repository's hooks directory.
     pub git_hooks: Vec<String>,
+    /// Files there, or in a directory above, by which programs such as `cargo` choose the version that runs, as the
+    /// table names them.
+    pub version_files: Vec<String>,
 }
 
-/// Judges a whole line. A line that cannot be read is dangerous.
+/// Judges a whole line as where nothing is known of the place, and no sandbox. A line that cannot be read is dangerous.
 ///
 /// ```
 /// use wisp_guard::{Level, risk};
@@ -25,8 +32,13 @@ pub struct Surroundings {
 /// assert_eq!(risk("git status; rm -rf build").level, Level::Dangerous);
 /// ```
 pub fn risk(line: &str) -> Verdict {
+    risk_in(line, &Surroundings::default(), Confinement::default())
+}
+
+/// Judges a whole line in a place.
+pub fn risk_in(line: &str, around: &Surroundings, confinement: Confinement) -> Verdict {
     match split(line) {
-        Ok(parts) => risk_of_parts(&parts, &Surroundings::default()),
+        Ok(parts) => risk_of_parts(&parts, around, confinement),
         Err(unreadable) => Verdict {
             level: Level::Dangerous,
             reasons: vec![unreadable.to_string()],
@@ -35,8 +47,8 @@ pub fn risk(line: &str) -> Verdict {
 }
 
 /// The highest verdict over the parts, with all reasons.
-pub fn risk_of_parts(parts: &[SimpleCommand], around: &Surroundings) -> Verdict {
-    let verdicts = parts.iter().map(|part| risk_of_part(part, around));
+pub fn risk_of_parts(parts: &[SimpleCommand], around: &Surroundings, confinement: Confinement) -> Verdict {
+    let verdicts = parts.iter().map(|part| risk_of_part(part, around, confinement));
     let mut all: Vec<(Level, String)> = Vec::new();
     for verdict in verdicts {
         all.extend(verdict.reasons.into_iter().map(|reason| (verdict.level, reason)));
@@ -47,13 +59,15 @@ pub fn risk_of_parts(parts: &[SimpleCommand], around: &Surroundings) -> Verdict 
 }
 
 /// Judges one part of a line.
-pub fn risk_of_part(part: &SimpleCommand, around: &Surroundings) -> Verdict {
+pub fn risk_of_part(part: &SimpleCommand, around: &Surroundings, confinement: Confinement) -> Verdict {
+    let row = row_of(part).filter(|_| part.shape == Shape::Command);
     let mut found = Vec::new();
-    assignments(part, &mut found);
-    redirects(part, &mut found);
-    words(part, &mut found);
+    settings(part, &mut found);
+    expansions(part, &mut found);
+    redirects(part, confinement, &mut found);
+    words(part, row.is_some(), &mut found);
     match part.shape {
-        Shape::Command => command(part, around, &mut found),
+        Shape::Command => command(part, row, around, &mut found),
         Shape::Assignment | Shape::Redirection => {}
         Shape::Test => found.push((Level::Moderate, "shells read this test differently".to_owned())),
         Shape::Function => found.push((
@@ -67,27 +81,42 @@ pub fn risk_of_part(part: &SimpleCommand, around: &Surroundings) -> Verdict {
             ));
         }
     }
+    if let Some(row) = row.filter(|_| !confinement.read) {
+        found.extend(unconfined(part, row));
+    }
     Verdict::of(found, (Level::Safe, "only reads"))
 }
 
-fn command(part: &SimpleCommand, around: &Surroundings, found: &mut Vec<(Level, String)>) {
+fn command(part: &SimpleCommand, row: Option<&Row>, around: &Surroundings, found: &mut Vec<(Level, String)>) {
     let Some(name) = part.name() else {
         return found.push((
             Level::Dangerous,
             "which program it runs is not known before it runs".to_owned(),
         ));
     };
-    let reads = risks().read_only.iter().any(|row| row.matches(part));
     let before = found.len();
     for rule in risks().rules.iter().filter(|rule| rule.matches(part)) {
         let level = rule.level.unwrap_or(Level::Dangerous);
         // A row of what only reads knows the exact form; a moderate rule only the program or its verb.
-        if level == Level::Dangerous || !reads {
+        if level == Level::Dangerous || row.is_none() {
             found.push((level, rule.reason.clone()));
         }
     }
+    found.extend(sends_unknown(part, name));
     found.extend(git_programs(part, around));
-    let known = part.wrapper || reads;
+    let versioned = row.is_some_and(Row::is_versioned);
+    if let Some(file) = version_file(name, &around.version_files).filter(|_| versioned) {
+        found.push((
+            Level::Moderate,
+            format!("{file} here may choose which {name} runs"),
+        ));
+    } else if versioned && part.moved.is_some() {
+        found.push((
+            Level::Moderate,
+            format!("which {name} runs in the other directory is not known"),
+        ));
+    }
+    let known = part.wrapper || row.is_some();
     if !known && found.len() == before {
         let what = if part.is_on_path() {
             name
@@ -101,32 +130,52 @@ fn command(part: &SimpleCommand, around: &Surroundings, found: &mut Vec<(Level, 
     }
 }
 
-/// Variables before a command can make it start another program or load code; only a few are known not to. Plain
-/// lower-case ones on their own are the line's own.
-fn assignments(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
-    for (name, _) in &part.assignments {
-        let lower = name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        let own = part.shape == Shape::Assignment && (lower || name.len() == 1);
-        if !own && !risks().harmless_variables.contains(name) {
-            found.push((
-                Level::Moderate,
-                format!("sets {name}, which may change what runs"),
-            ));
-        }
-    }
+/// A program that talks to others, with words that are only known when it runs, can send out anything.
+fn sends_unknown(part: &SimpleCommand, name: &str) -> Option<(Level, String)> {
+    let unknown = part.open || part.args().iter().any(|word| !word.literal);
+    (risks().network.has(name) && unknown).then(|| {
+        (
+            Level::Dangerous,
+            "may send what is only known when it runs to another machine".to_owned(),
+        )
+    })
 }
 
-fn redirects(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
+/// What reading needs the sandbox for: files that are not named in the line may be credentials.
+fn unconfined(part: &SimpleCommand, row: &Row) -> Option<(Level, String)> {
+    let why = if row.reads() != Reads::Content {
+        return None;
+    } else if row.is_recursive(part) {
+        "reads whole directories, which may hold credentials"
+    } else if part.open || part.operands().any(|word| !word.literal) {
+        "which file it reads is not known before it runs"
+    } else if part
+        .operands()
+        .any(|word| word.glob && credentials::may_be_path(&word.text))
+    {
+        "a pattern in it may match a file of a credential"
+    } else {
+        return None;
+    };
+    Some((Level::Moderate, why.to_owned()))
+}
+
+fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Level, String)>) {
     for redirect in &part.redirects {
         let target = redirect.target.text.as_str();
         if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
-            found.push((Level::Moderate, "opens a network connection".to_owned()));
+            let sends = !redirect.target.literal;
+            let level = if sends { Level::Dangerous } else { Level::Moderate };
+            found.push((level, "opens a network connection".to_owned()));
         } else if redirect.changes_a_file() {
             found.push(writing(target).unwrap_or_else(|| (Level::Moderate, format!("writes to {target}"))));
-        } else if !redirect.writes {
+        } else if !redirect.writes && !redirect.copies {
             found.extend(reading(target));
+            let unknown = !redirect.target.literal || redirect.target.glob;
+            if unknown && !confinement.read {
+                let why = "which file it reads is not known before it runs";
+                found.push((Level::Moderate, why.to_owned()));
+            }
         }
     }
 }
@@ -134,30 +183,59 @@ fn redirects(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
 /// Programs whose words are text and name no file.
 const SPEAKERS: [&str; 2] = ["echo", "printf"];
 
-/// Programs that change the files they name, so that start-up files matter.
-const CHANGERS: [&str; 12] = [
-    "cp", "mv", "ln", "tee", "install", "touch", "truncate", "rm", "chmod", "chown", "dd", "sed",
-];
-
-/// Credentials and private files among the words, also behind a `=`; a pattern in a hidden or absolute path may
-/// match one.
-fn words(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
+/// Credentials and private files among the words, also within a word; a pattern in a hidden or absolute path may
+/// match one. What a program that is not known to read only names may be changed by it.
+fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, String)>) {
     let name = part.name().unwrap_or_default();
     if SPEAKERS.contains(&name) {
         return;
     }
-    for word in part.args() {
-        let path = word.text.rsplit(['=', '@']).next().unwrap_or_default();
-        found.extend(reading(&word.text).or_else(|| reading(path)));
-        if CHANGERS.contains(&name) {
-            found.extend(writing(path));
+    let text = text_operand(part, name);
+    let scripted = risks().exact_programs.has(name) && !reads;
+    for (at, word) in part.args().iter().enumerate() {
+        if text == Some(at) && !word.text.starts_with(['.', '/', '~']) {
+            continue;
         }
-        if word.glob
-            && (word.text.starts_with(['~', '/']) || word.text.contains("/.") || word.text.starts_with('.'))
-        {
+        for path in paths_in(&word.text, scripted) {
+            found.extend(reading(path));
+            if !reads && !part.wrapper {
+                found.extend(writing_by_name(path));
+                if risks().changers.has(name) {
+                    found.extend(writing(path).or_else(|| writing_over(path)));
+                }
+            }
+        }
+        let hidden = word.text.starts_with(['~', '/', '.']) || word.text.contains("/.");
+        if word.glob && hidden && credentials::may_be_path(&word.text) {
             found.push((Level::Moderate, format!("{} may match a private file", word.text)));
         }
     }
+}
+
+/// The argument that is a pattern or a program of its own and no path, where one is certain: the first operand, when
+/// no option gives it.
+fn text_operand(part: &SimpleCommand, name: &str) -> Option<usize> {
+    let given = |word: &Word| {
+        let cluster = word.text.starts_with('-') && !word.text.starts_with("--");
+        cluster && word.text.contains(['e', 'f'])
+            || word.text.starts_with("--regexp")
+            || word.text.starts_with("--file")
+    };
+    let takes = risks().text_first.has(name) && name != "git" && !part.args().iter().any(given);
+    let first = || part.args().iter().position(|word| !word.text.starts_with('-'));
+    takes.then(first).flatten()
+}
+
+/// The word, and what stands behind a `=`, `@` or `:` in it; with `script` every piece that could be a path.
+fn paths_in(text: &str, script: bool) -> impl Iterator<Item = &str> {
+    let pieces = text.split(['=', '@', ':', ',']).skip(1);
+    let tokens = text
+        .split(|c: char| c.is_whitespace() || "'\"(),;=@<>`{}[]|&+".contains(c))
+        .filter(move |_| script);
+    std::iter::once(text)
+        .chain(pieces)
+        .chain(tokens)
+        .filter(|piece| !piece.is_empty())
 }
 
 #[cfg(test)]
@@ -206,8 +284,25 @@ mod tests {
             "timeout 5 ls",
             "",
         ] {
-            let verdict = risk(line);
+            let verdict = risk_in(line, &Surroundings::default(), Confinement::FULL);
             assert_eq!(verdict.level, Level::Safe, "{line}: {:?}", verdict.reasons);
+        }
+    }
+
+    #[test]
+    fn without_a_sandbox_what_may_read_a_credential_is_asked_about() {
+        for (line, level) in [
+            ("grep -rn x src", Level::Moderate),
+            ("rg x", Level::Moderate),
+            ("cat \"$f\"", Level::Moderate),
+            ("cat *", Level::Moderate),
+            ("ls | xargs cat", Level::Moderate),
+            ("cat < $f", Level::Moderate),
+            ("cat *.rs", Level::Safe),
+            ("ls -R", Level::Safe),
+            ("grep -n x a.txt", Level::Safe),
+        ] {
+            assert_eq!(risk(line).level, level, "{line}");
         }
     }
 

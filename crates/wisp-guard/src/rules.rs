@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 use serde::{Deserialize, Deserializer};
 
-use crate::command::{SimpleCommand, Word};
+use crate::command::SimpleCommand;
 use crate::level::Level;
 
 /// A list written as words with spaces between them.
@@ -30,6 +30,11 @@ impl Words {
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The entries as they are written.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
     }
 }
 
@@ -92,8 +97,8 @@ impl Rule {
         let Some(name) = command.name() else { return false };
         self.programs.has(name)
             && (self.verbs.is_empty() || self.verbs.iter().any(|verb| has_verb(command, verb)))
-            && (self.flags.is_empty() || has_any_flag(command, &self.flags, false))
-            && (self.without.is_empty() || !has_any_flag(command, &self.without, false))
+            && (self.flags.is_empty() || has_any_flag(command, &self.flags))
+            && (self.without.is_empty() || !has_any_flag(command, &self.without))
             && self
                 .args
                 .as_ref()
@@ -124,13 +129,10 @@ fn has_verb(command: &SimpleCommand, verb: &str) -> bool {
         .any(|window| window == wanted)
 }
 
-/// Whether one of the options is among the arguments. With `doubtful`, a word that could turn out to be any option
-/// counts too.
-fn has_any_flag(command: &SimpleCommand, flags: &Words, doubtful: bool) -> bool {
-    command.args().iter().any(|word| {
-        (doubtful && (!word.literal || word.glob) && word.may_be_option())
-            || flags.0.iter().any(|flag| is_flag(&word.text, flag))
-    })
+/// Whether one of the options is among the arguments.
+fn has_any_flag(command: &SimpleCommand, flags: &Words) -> bool {
+    let given = |word: &str| flags.0.iter().any(|flag| is_flag(word, flag));
+    command.args().iter().any(|word| given(&word.text))
 }
 
 /// Whether a word is the option: a letter in a cluster, a long name or an abbreviation of it, with or without a
@@ -152,91 +154,22 @@ fn is_flag(word: &str, flag: &str) -> bool {
     }
 }
 
-/// Commands that only read: a row holds when the program is in it and nothing that disqualifies is given.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ReadOnly {
-    programs: Words,
-    /// The first arguments must be one of these.
-    #[serde(default)]
-    verbs: Vec<String>,
-    /// All arguments together must be one of these.
-    #[serde(default)]
-    exactly: Vec<String>,
-    /// The first argument must be one of these.
-    #[serde(default)]
-    only_first: Words,
-    /// Options that disqualify.
-    #[serde(default)]
-    unless: Words,
-    /// What no argument may look like.
-    refuse_args: Option<Pattern>,
-    /// What the first operand must look like.
-    first_operand: Option<Pattern>,
-    /// The most operands.
-    operands: Option<usize>,
-}
-
-/// Options of git before its verb that change nothing.
-const GIT_HARMLESS: [&str; 2] = ["--no-pager", "--no-optional-locks"];
-
-impl ReadOnly {
-    /// Whether the command is known to read only by this row.
-    pub(crate) fn matches(&self, command: &SimpleCommand) -> bool {
-        let Some(name) = command.name() else { return false };
-        if !self.programs.has(name) || !command.is_on_path() {
-            return false;
-        }
-        let args = without_harmless(command.args(), name);
-        let words: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
-        let known_first = args.first().is_none_or(|word| word.literal);
-        let fixed = !self.unless.is_empty() || self.refuse_args.is_some() || self.operands.is_some();
-        known_first_if(known_first, self)
-            && (self.verbs.is_empty() || self.verbs.iter().any(|verb| starts_with(&words, verb)))
-            && (self.exactly.is_empty() || self.exactly.contains(&words.join(" ")))
-            && (self.only_first.is_empty() || words.first().is_some_and(|word| self.only_first.has(word)))
-            && !has_any_flag(command, &self.unless, fixed)
-            && self
-                .refuse_args
-                .as_ref()
-                .is_none_or(|p| !words.iter().any(|word| p.matches(word)))
-            && self.first_operand.as_ref().is_none_or(|p| {
-                command
-                    .operands()
-                    .next()
-                    .is_some_and(|word| word.literal && p.matches(&word.text))
-            })
-            && self
-                .operands
-                .is_none_or(|most| command.operands().count() <= most)
-            && !(command.open && fixed)
-    }
-}
-
-/// A row that says what comes first needs a first argument that is known.
-fn known_first_if(known: bool, row: &ReadOnly) -> bool {
-    known || (row.verbs.is_empty() && row.exactly.is_empty() && row.only_first.is_empty())
-}
-
-fn without_harmless<'a>(args: &'a [Word], program: &str) -> &'a [Word] {
-    let harmless = |word: &&Word| program == "git" && GIT_HARMLESS.iter().any(|option| word.is(option));
-    let count = args.iter().take_while(harmless).count();
-    &args[count..]
-}
-
-fn starts_with(words: &[&str], verb: &str) -> bool {
-    verb.split(' ')
-        .enumerate()
-        .all(|(at, part)| words.get(at) == Some(&part))
-}
-
 /// Everything `assets/risk.json` knows.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Risks {
-    pub(crate) read_only: Vec<ReadOnly>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) harmless_variables: Vec<String>,
+    /// Globs of variables that choose which programs run, or what they load.
+    pub(crate) program_variables: Words,
+    /// Programs whose first operand is text and no path.
+    pub(crate) text_first: Words,
+    /// Programs that change the files they name.
+    pub(crate) changers: Words,
+    /// Programs that start others among their words.
+    pub(crate) launchers: Words,
+    /// Programs that talk to other machines.
+    pub(crate) network: Words,
     /// Programs whose first operand says what they do.
     pub(crate) verb_programs: Words,
     /// Programs that are remembered by exact text only.
@@ -244,7 +177,11 @@ pub(crate) struct Risks {
     /// Paths that may hold something private, lower case.
     pub(crate) sensitive: Vec<Pattern>,
     /// Paths whose change runs something later, lower case.
-    pub(crate) startup: Vec<Pattern>,
+    pub(crate) runs_later: Vec<Pattern>,
+    /// Directories of the system and devices, lower case, absolute.
+    pub(crate) system: Vec<Pattern>,
+    /// Homes and the root, lower case, as a word may name them.
+    pub(crate) homes: Vec<Pattern>,
 }
 
 /// The risk table, read once.

@@ -2,8 +2,14 @@
 
 use crate::collect::collect;
 use crate::command::SimpleCommand;
+use crate::launchers::{Launched, launched};
+use crate::level::Level;
+use crate::rules::{Rule, denials, risks};
 use crate::tree::{Unreadable, parse};
 use crate::wrappers::{Started, started};
+
+/// The most commands a line may have.
+const MAX_PARTS: usize = 2000;
 
 /// How many scripts may stand within one another (`sh -c "sh -c …"`).
 pub const MAX_SCRIPTS: usize = 8;
@@ -48,7 +54,11 @@ fn add(mut part: SimpleCommand, parts: &mut Vec<SimpleCommand>, depth: usize) ->
     if depth > MAX_SCRIPTS {
         return Err(Unreadable::new("it has wrappers within wrappers too deeply"));
     }
+    if parts.len() > MAX_PARTS {
+        return Err(Unreadable::new(format!("it has more than {MAX_PARTS} commands")));
+    }
     let inner = started(&part)?;
+    let hidden = grave(&launched(&part), depth);
     let (fed, first) = (part.fed, parts.len() + 1);
     part.wrapper = !matches!(inner, Started::Nothing);
     parts.push(part);
@@ -62,11 +72,40 @@ fn add(mut part: SimpleCommand, parts: &mut Vec<SimpleCommand>, depth: usize) ->
         }
         Started::Script(script) => parts.extend(within(&script, depth + 1)?),
     }
+    parts.extend(hidden);
     // What a wrapper starts has the wrapper's standard input.
     for started in &mut parts[first..] {
         started.fed |= fed;
     }
     Ok(())
+}
+
+/// Of what a launcher may start, everything that goes with a command that is denied or dangerous.
+fn grave(launched: &Launched, depth: usize) -> Vec<SimpleCommand> {
+    let mut all = Vec::new();
+    for command in &launched.commands {
+        let mut parts = Vec::new();
+        if add(command.clone(), &mut parts, depth + 1).is_ok() && parts.iter().any(is_grave) {
+            all.extend(parts);
+        }
+    }
+    for script in &launched.scripts {
+        let parts = within(script, depth + 1).unwrap_or_default();
+        if parts.iter().any(is_grave) {
+            all.extend(parts);
+        }
+    }
+    all
+}
+
+fn is_grave(part: &SimpleCommand) -> bool {
+    let dangerous = |rule: &&Rule| rule.level == Some(Level::Dangerous);
+    denials().iter().any(|rule| rule.matches(part))
+        || risks()
+            .rules
+            .iter()
+            .filter(dangerous)
+            .any(|rule| rule.matches(part))
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("chrt", "TPD", &[], "abdfimorRv", Then::After(1)),
     wrapper("nohup", "", &[], "", Then::Words),
     wrapper("setsid", "", &[], "cfw", Then::Words),
-    wrapper("time", "of", &["output", "format"], "apqv", Then::Words),
+    wrapper("time", "f", &["format"], "pqv", Then::Words),
     wrapper("timeout", "ks", &["kill-after", "signal"], "vfp", Then::After(1)),
     wrapper("stdbuf", "ioe", &["input", "output", "error"], "", Then::Words),
     wrapper("unbuffer", "", &[], "p", Then::Words),
@@ -71,6 +71,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("builtin", "", &[], "", Then::Words),
     wrapper("exec", "a", &[], "cl", Then::Words),
     wrapper("busybox", "", &[], "", Then::Words),
+    wrapper("toybox", "", &[], "", Then::Words),
     wrapper(
         "flock",
         "wE",
@@ -90,7 +91,7 @@ const WRAPPERS: &[Wrapper] = &[
             "max-chars",
             "arg-file",
         ],
-        "0rtxpe",
+        "0rtxpei",
         Then::Open,
     ),
     wrapper("eval", "", &[], "", Then::Script),
@@ -114,7 +115,6 @@ const LONG_FLAGS: &[&str] = &[
     "errexit",
     "chgexit",
     "portability",
-    "append",
     "nonblock",
     "shared",
     "exclusive",
@@ -184,9 +184,43 @@ fn unwrap(command: &SimpleCommand, wrapper: &Wrapper) -> Result<Started, Unreada
     if wrapper.then == Then::Script {
         return script(inner);
     }
-    let mut started = SimpleCommand::of_words(inner.to_vec(), wrapper.then == Then::Open || command.open);
+    let mut inner = inner.to_vec();
+    if wrapper.then == Then::Open {
+        fill_in(&mut inner, command.args());
+    }
+    let mut started = SimpleCommand::of_words(inner, wrapper.then == Then::Open || command.open);
     started.assignments = command.assignments.iter().cloned().chain(set).collect();
     Ok(Started::Command(started))
+}
+
+/// With `xargs -I TEXT` (also `-i`, `--replace`), every word with TEXT in it is known only when it runs.
+fn fill_in(words: &mut [Word], args: &[Word]) {
+    let mut replaced: Vec<&str> = Vec::new();
+    let mut args = args.iter().map(|word| word.text.as_str()).peekable();
+    while let Some(word) = args.next() {
+        let short = word.strip_prefix("-I").or_else(|| word.strip_prefix("-i"));
+        let long = word.strip_prefix("--replace");
+        match (short, long) {
+            (Some(""), _) if word == "-I" => replaced.extend(args.peek()),
+            (Some(""), _) | (_, Some("")) => replaced.push("{}"),
+            (Some(text), _) => replaced.push(text),
+            (_, Some(text)) => replaced.push(text.trim_start_matches('=')),
+            _ => {}
+        }
+        // A cluster such as `-0I{}`.
+        if let Some((_, text)) = word.strip_prefix('-').and_then(|letters| letters.split_once('I')) {
+            replaced.extend(if text.is_empty() {
+                args.peek().copied()
+            } else {
+                Some(text)
+            });
+        }
+    }
+    for word in words {
+        word.literal &= !replaced
+            .iter()
+            .any(|text| !text.is_empty() && word.text.contains(text));
+    }
 }
 
 /// The words after a wrapper's own options.
