@@ -58,6 +58,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "wisp-digest",
             "wisp-audit",
             "wisp-exec",
+            "wisp-guard",
             "wisp-ollama",
             "wisp-tools",
         ],

@@ -20,6 +20,7 @@ use crate::model::{Model, Preferences};
 use crate::printed::Printed;
 use crate::protocol::{HeldRange, OutputSummary};
 use crate::saved::Thread;
+use crate::secrets::Secrets;
 
 /// An output the person can ask for again: of a tool, or of a command they typed.
 #[derive(Debug, Clone)]
@@ -97,6 +98,10 @@ pub struct Conversation {
     pub turns_before: u64,
     /// The demo server, while it is what answers.
     pub demo: Option<ollama_sim::Server>,
+    /// What masks the secrets in all that is written.
+    pub secrets: Secrets,
+    /// How many masked secrets the person was told of.
+    pub secrets_told: usize,
 }
 
 impl Conversation {

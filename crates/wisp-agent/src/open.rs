@@ -26,6 +26,7 @@ use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::offer;
 use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
+use crate::secrets::Secrets;
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -221,6 +222,8 @@ pub struct Ground {
     pub thread: Option<Thread>,
     /// The conversation to go on with.
     pub resumed: Option<Resumed>,
+    /// What masks the secrets in all that is written.
+    pub secrets: Secrets,
 }
 
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet.
@@ -236,6 +239,9 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
     } else {
         AuditLog::off_with(session, clock, ids)
     };
+    let secrets = Secrets::default();
+    let masker = secrets.clone();
+    audit.mask_with(move |details| masker.mask_value(details));
     let keep = keep(&paths, &config, &audit);
     let preferences = Preferences {
         elsewhere: setup.yes,
@@ -253,6 +259,7 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
         client,
         thread,
         resumed,
+        secrets,
     })
 }
 
@@ -328,6 +335,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         client,
         thread,
         resumed,
+        secrets,
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let tools = offer::selected(&setup.tools, &config, &model, &events)?;
@@ -368,6 +376,8 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         typed: crate::history::History::default(),
         turns_before: 0,
         demo,
+        secrets,
+        secrets_told: 0,
     };
     conversation.set_tools();
     record_start(&mut conversation, &setup, resumed.as_ref())?;

@@ -99,6 +99,7 @@ impl Conversation {
         self.condensed = false;
         self.ratios.keep(&self.model.name, &self.estimator);
         self.save();
+        self.tell_masked();
         let end = self.ended(&progress, outcome, turn.doing.seconds());
         turn.doing.nothing();
         self.events.send(Event::Turn {

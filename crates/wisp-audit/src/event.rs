@@ -112,8 +112,11 @@ pub struct Record {
     pub call: Option<String>,
     /// The kind's name, also one that this version does not know.
     pub kind: String,
-    /// The kind's fields.
+    /// The kind's fields, every secret in them replaced by a marker.
     pub details: Value,
+    /// How many secrets were replaced.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub masked: u64,
     /// SHA-256 of the line before, without its newline, as 64 hex digits; in the first event, of the session's name.
     pub prev: String,
 }
@@ -128,6 +131,11 @@ impl Record {
     pub fn text(&self, field: &str) -> Option<&str> {
         self.details.get(field)?.as_str()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Times as RFC 3339 with exactly three decimals.

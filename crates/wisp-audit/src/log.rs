@@ -13,6 +13,8 @@ use crate::sink::{Damage, Opened, Sink};
 use crate::{AuditError, Event, EventId, Kind, Record, SessionId, session};
 
 type Listener = Box<dyn Fn(&Record) + Send>;
+/// Replaces the secrets in an event's details and says how many there were.
+type Mask = Box<dyn FnMut(&mut Value) -> usize + Send>;
 
 /// The audit of one session. Clones are handles on the same log; any of them may be used from any thread.
 #[derive(Clone)]
@@ -29,6 +31,9 @@ struct State {
     place: Place,
     end: End,
     listeners: Vec<Listener>,
+    mask: Option<Mask>,
+    /// How many secrets were replaced so far.
+    masked: u64,
 }
 
 /// Where events go.
@@ -76,6 +81,8 @@ impl AuditLog {
             place: Place::New(home.to_owned()),
             end: End::start(session.as_str()),
             listeners: Vec::new(),
+            mask: None,
+            masked: 0,
         };
         let log = Self::with(session.clone(), (clock, ids), state);
         if std::fs::symlink_metadata(session::file_of(home, session)).is_ok() {
@@ -97,6 +104,8 @@ impl AuditLog {
             place: Place::Off,
             end: End::start(session.as_str()),
             listeners: Vec::new(),
+            mask: None,
+            masked: 0,
         };
         Self::with(session, (clock, ids), state)
     }
@@ -161,6 +170,16 @@ impl AuditLog {
         self.0.state().listeners.push(Box::new(listener));
     }
 
+    /// Masks what is written from now on. Listeners still see each event as it was: they are the person's own view.
+    pub fn mask_with(&self, mask: impl FnMut(&mut Value) -> usize + Send + 'static) {
+        self.0.state().mask = Some(Box::new(mask));
+    }
+
+    /// How many secrets were replaced in what this log has written.
+    pub fn masked(&self) -> u64 {
+        self.0.state().masked
+    }
+
     /// The event of this session with this id, also one of an earlier process. A log that is off finds none.
     pub fn find(&self, id: &str) -> Result<Option<Record>, AuditError> {
         self.0.state().place.sink().map_or(Ok(None), |sink| sink.find(id))
@@ -201,7 +220,9 @@ impl Shared {
 
     fn write(&self, state: &mut State, event: Event<'_>) -> Result<EventId, AuditError> {
         let record = self.record(&state.end, event);
-        let mut line = serde_json::to_vec(&record).expect("an event has only text keys and finite numbers");
+        let written = state.mask.as_mut().and_then(|mask| masked(&record, mask));
+        let mut line = serde_json::to_vec(written.as_ref().unwrap_or(&record))
+            .expect("an event has only text keys and finite numbers");
         let end = End {
             seq: record.seq,
             hash: chain::hash(&line),
@@ -211,6 +232,7 @@ impl Shared {
             sink.put(&line)?;
         }
         state.end = end;
+        state.masked += written.map_or(0, |written| written.masked);
         state.listeners.iter().for_each(|listener| listener(&record));
         if let Some(sink) = state.place.sink_mut() {
             sink.seal(&record, &line, &state.end)?;
@@ -231,6 +253,7 @@ impl Shared {
             call: event.call.map(str::to_owned),
             kind: event.kind.name().to_owned(),
             details: event.details,
+            masked: 0,
             prev: end.hash.clone(),
         }
     }
@@ -242,6 +265,17 @@ impl Shared {
         let event = Event::new(Kind::AuditRecovered, details_of(damage));
         self.write(state, event).map(drop)
     }
+}
+
+/// The event as it is written when there is a secret in it.
+fn masked(record: &Record, mask: &mut Mask) -> Option<Record> {
+    let mut details = record.details.clone();
+    let masked = mask(&mut details) as u64;
+    (masked > 0).then(|| Record {
+        details,
+        masked,
+        ..record.clone()
+    })
 }
 
 fn details_of(damage: Damage) -> Value {

@@ -76,7 +76,7 @@ pub use recall::{Recalled, Wanted};
 pub use record::{Rules, ThreadRecord};
 pub use recording::{CutMade, NewCall, TurnStart};
 pub use reference::{REFERENCE_BYTES, Referenced};
-pub use saved::{Files, LoadError, Loaded, Loss, ReadAt, SavedFile, load, load_with_past};
+pub use saved::{Files, LoadError, Loaded, Loss, Masking, ReadAt, SavedFile, load, load_with_past};
 pub use search::Hit;
 pub use stamp::{Stamp, Time};
 pub use target::{Gauge, Phase, Target};

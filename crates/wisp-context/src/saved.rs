@@ -8,6 +8,7 @@
 //! Loading never panics and never guesses in silence: it returns what it could read and says what it could not.
 
 mod load;
+mod masked;
 mod past;
 mod rebuild;
 mod salvage;
@@ -27,6 +28,8 @@ use crate::record::{INSTRUCTIONS, ThreadRecord};
 use crate::turn::Turn;
 
 pub use load::{LoadError, Loaded, Loss, SavedFile, load, load_with_past};
+pub use masked::Masking;
+use masked::{Mask, Written};
 pub(crate) use past::Marks;
 pub use seek::ReadAt;
 
@@ -83,10 +86,10 @@ fn is_zero_count(count: &usize) -> bool {
 
 /// The transcript file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Transcript {
+struct Transcript<E = Entry> {
     version: u64,
     save: u64,
-    entries: Vec<Entry>,
+    entries: Vec<E>,
 }
 
 /// One line of a store.
@@ -122,22 +125,22 @@ impl ThreadRecord {
     /// The record as the bytes of its files, all that is in memory in the store. Each call is a new save, numbered one
     /// higher. A command typed while a turn is open is not recorded yet, and so is in the save after that turn.
     pub fn save(&mut self) -> Files {
-        self.saved_with(Marks::default())
+        self.saved_with(Marks::default(), None)
     }
 
     /// The same with what has left the context handed to the past, which is where the next saves leave it. Not for
     /// the first save to a name: what stands in the past of that name belongs to another save until one without it
     /// is in place.
     pub fn save_apart(&mut self) -> Files {
-        self.saved_with(self.marks())
+        self.saved_with(self.marks(), None)
     }
 
-    fn saved_with(&mut self, marks: Marks) -> Files {
+    fn saved_with(&mut self, marks: Marks, mask: Mask<'_>) -> Files {
         self.saves += 1;
-        let past = self.past_lines(&marks);
+        let past = self.past_lines(&marks, mask);
         Files {
-            transcript: self.transcript(),
-            store: self.store(&marks, self.past + crate::message::size(past.len())),
+            transcript: self.transcript(mask),
+            store: self.store(&marks, self.past + crate::message::size(past.len()), mask),
             past,
             past_at: self.past,
             marks,
@@ -156,13 +159,13 @@ impl ThreadRecord {
         }
     }
 
-    fn transcript(&self) -> Vec<u8> {
+    fn transcript(&self, mask: Mask<'_>) -> Vec<u8> {
         let entries = self
             .entries
             .here()
             .iter()
             .filter(|entry| entry.is_active())
-            .cloned()
+            .map(|entry| Written::of(entry, mask))
             .collect();
         let transcript = Transcript {
             version: VERSION,
@@ -174,7 +177,7 @@ impl ThreadRecord {
         bytes
     }
 
-    fn store(&self, marks: &Marks, past: u64) -> Vec<u8> {
+    fn store(&self, marks: &Marks, past: u64, mask: Mask<'_>) -> Vec<u8> {
         let header = Header {
             version: VERSION,
             save: self.saves,
@@ -191,6 +194,7 @@ impl ThreadRecord {
         };
         let mut out = Lines::default();
         out.add("store", [&header]);
+        out.mask = mask;
         out.add("entry", self.entries.range(0..INSTRUCTIONS));
         let kept = marks.entries.max(INSTRUCTIONS)..self.entries.len();
         out.add("entry", self.entries.range(kept));
@@ -201,7 +205,7 @@ impl ThreadRecord {
         let notes = self.notes.iter().skip_while(|note| note.turn <= marks.turn);
         out.add("note", notes);
         out.add("task", self.tasks.iter().skip(self.older_tasks(marks.turn)));
-        let Lines { mut bytes, count } = out;
+        let Lines { mut bytes, count, .. } = out;
         write(&mut bytes, &Line::End(count));
         bytes
     }
@@ -209,19 +213,20 @@ impl ThreadRecord {
 
 /// Lines as they are written, without being copied into a [`Line`] first.
 #[derive(Default)]
-struct Lines {
+struct Lines<'m> {
     bytes: Vec<u8>,
     count: usize,
+    mask: Mask<'m>,
 }
 
-impl Lines {
+impl Lines<'_> {
     /// Adds a line for each item, by the name of its kind.
     fn add<'a, T: Serialize + 'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a T>) {
         for item in items {
             self.bytes.extend_from_slice(b"{\"");
             self.bytes.extend_from_slice(name.as_bytes());
             self.bytes.extend_from_slice(b"\":");
-            write(&mut self.bytes, item);
+            write(&mut self.bytes, &Written::of(item, self.mask));
             let newline = self.bytes.pop();
             self.bytes.push(b'}');
             self.bytes.extend(newline);

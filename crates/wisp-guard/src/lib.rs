@@ -37,6 +37,7 @@ mod readonly;
 mod refusal;
 mod risk;
 mod rules;
+pub mod scan;
 pub mod secrets;
 mod shapes;
 mod split;

@@ -4,12 +4,14 @@
 //! hash and a UUID are as random as a key. A value leaves here only as a marker, `[REDACTED:kind#n]`, in which the
 //! same value has the same number, or as a [`preview`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::Regex;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::shapes::is_real;
 
@@ -43,6 +45,11 @@ fn shapes() -> &'static [Shape] {
         serde_json::from_str(include_str!("../../../assets/secrets.json"))
             .expect("the shapes are read by a test")
     })
+}
+
+/// Reads the shapes in a thread of its own, so that the first text is not what waits for them: some ten milliseconds.
+pub fn warm_up() {
+    std::thread::spawn(shapes);
 }
 
 /// A value that was found.
@@ -121,7 +128,14 @@ pub struct Masker {
     markers: HashMap<String, String>,
     /// How many values of a kind there were.
     counts: HashMap<&'static str, usize>,
+    /// Hashes of texts in which nothing was found, so that a text that comes again is not searched again.
+    clean: HashSet<u64>,
 }
+
+/// Texts shorter than this are searched faster than they are looked up.
+const WORTH_KNOWING: usize = 64;
+/// The most texts that are known to hold nothing; then they are learned anew.
+const MOST_KNOWN: usize = 100_000;
 
 impl Masker {
     /// A masker of secrets, and with `personal` of personal data too.
@@ -134,15 +148,67 @@ impl Masker {
 
     /// The text with every value replaced.
     pub fn mask(&mut self, text: &str) -> String {
+        self.masked(text)
+            .map_or_else(|| text.to_owned(), |(masked, _)| masked)
+    }
+
+    /// The text with every value replaced, and how many were; none when there was none.
+    pub fn masked(&mut self, text: &str) -> Option<(String, usize)> {
+        let key = (text.len() >= WORTH_KNOWING).then(|| hash_of(text));
+        if key.is_some_and(|key| self.clean.contains(&key)) {
+            return None;
+        }
+        let all = find(text, self.personal);
+        if all.is_empty() {
+            self.clean.extend(key.filter(|_| self.clean.len() < MOST_KNOWN));
+            return None;
+        }
         let mut masked = String::with_capacity(text.len());
         let mut at = 0;
-        for found in find(text, self.personal) {
+        for found in &all {
             masked.push_str(&text[at..found.range.start]);
             masked.push_str(self.marker(found.kind, &text[found.range.clone()]));
             at = found.range.end;
         }
         masked.push_str(&text[at..]);
-        masked
+        Some((masked, all.len()))
+    }
+
+    /// Replaces every value in the texts of a JSON value, also one that only the name beside it tells
+    /// (`"password": "…"`); how many were replaced.
+    pub fn mask_value(&mut self, value: &mut Value) -> usize {
+        match value {
+            Value::String(text) => self.masked(text).map_or(0, |(masked, count)| {
+                *text = masked;
+                count
+            }),
+            Value::Array(all) => all.iter_mut().map(|one| self.mask_value(one)).sum(),
+            Value::Object(all) => all
+                .iter_mut()
+                .map(|(name, one)| self.mask_member(name, one))
+                .sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+
+    fn mask_member(&mut self, name: &str, value: &mut Value) -> usize {
+        let replaced = self.mask_value(value);
+        let Value::String(text) = value else {
+            return replaced;
+        };
+        if replaced > 0 || text.is_empty() {
+            return replaced;
+        }
+        // As an assignment would be written; a quote in the value would end it there.
+        let start = name.len() + " = \"".len();
+        let assigned = format!("{name} = \"{text}\"");
+        let named = find(&assigned, false)
+            .into_iter()
+            .find(|found| found.range == (start..start + text.len()));
+        named.map_or(0, |found| {
+            *text = self.marker(found.kind, text).to_owned();
+            1
+        })
     }
 
     /// How many different values of each kind were replaced, by kind.
@@ -150,6 +216,11 @@ impl Masker {
         let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*kind, *count)).collect();
         counts.sort_unstable();
         counts
+    }
+
+    /// How many different values were replaced.
+    pub fn total(&self) -> usize {
+        self.counts.values().sum()
     }
 
     fn marker(&mut self, kind: &'static str, value: &str) -> &str {
@@ -160,6 +231,12 @@ impl Masker {
             format!("[REDACTED:{kind}#{count}]")
         })
     }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// One text with its secrets replaced.
@@ -271,6 +348,73 @@ mod tests {
     }
 
     #[test]
+    fn passwords_of_command_lines_and_the_ends_of_cut_keys_are_found() {
+        let word = ["Zq7", "-tide"].concat();
+        let body = "bm90IGEgcmVhbCBrZXkg".repeat(3);
+        for (text, kind) in [
+            (format!("redis-cli -h db -a {word} ping"), "cli-password"),
+            (format!("zip -r -P {word} a.zip b"), "cli-password"),
+            (format!("openssl enc -aes-256-cbc -k {word}"), "cli-password"),
+            (format!("openssl rsa -passin pass:{word} -in k"), "cli-password"),
+            (
+                format!("security add-generic-password -a me -w {word}"),
+                "cli-password",
+            ),
+            (format!("htpasswd -cb file ada {word}"), "cli-password"),
+            (format!("echo {word} | sudo -S id"), "cli-password"),
+            (format!("sudo -kS id <<< {word}"), "cli-password"),
+            (
+                format!("aws configure set aws_session_token {word}"),
+                "cli-password",
+            ),
+            (format!("token=s.{}", "a1B2".repeat(6)), "vault-token"),
+            (format!("x 1//0{}", "a1B2_".repeat(5)), "google-oauth"),
+            (
+                format!("{body}\n{body}\n-----END RSA PRIVATE {}-----", "KEY"),
+                "private-key",
+            ),
+            (format!("MIIEpAIBAAKCAQEA{body}\n{body}"), "private-key"),
+        ] {
+            assert_eq!(kinds(&text, false), [kind], "{text}");
+            assert!(
+                !mask(&text).contains(&word) && !mask(&text).contains(&body),
+                "{text}"
+            );
+        }
+        // A certificate is no secret.
+        let certificate = format!("MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0{body}");
+        assert_eq!(kinds(&certificate, false), [""; 0]);
+    }
+
+    #[test]
+    fn a_json_value_is_masked_in_its_texts_and_by_the_names_beside_them() {
+        let command = ["curl -u ada:", "correct-horse", " https://x"].concat();
+        let mut value = serde_json::json!({
+            "command": command,
+            "nested": [{"api_key": "abcd1234efgh"}, {"user": "ada", "token": 7, "password": ""}],
+        });
+        let mut masker = Masker::new(false);
+        assert_eq!(masker.mask_value(&mut value), 2);
+        assert_eq!(
+            value,
+            serde_json::json!({
+                "command": "curl -u ada:[REDACTED:cli-password#1] https://x",
+                "nested": [{"api_key": "[REDACTED:assigned-secret#1]"}, {"user": "ada", "token": 7, "password": ""}],
+            })
+        );
+        assert_eq!(masker.total(), 2);
+        assert_eq!(masker.mask_value(&mut value), 0, "a marker is no value");
+    }
+
+    #[test]
+    fn a_text_that_was_masked_is_not_masked_again() {
+        for (text, _) in secrets() {
+            let masked = mask(&text);
+            assert_eq!(mask(&masked), masked, "{text}");
+        }
+    }
+
+    #[test]
     fn what_only_looks_random_or_stands_for_a_value_is_left() {
         for text in [
             "commit 7f3a7f3a7f3a7f3a7f3a7f3a7f3a7f3a7f3a7f3a",
@@ -298,6 +442,7 @@ mod tests {
             ("from 8.8.8.8", "ip-address"),
             ("/home/ada/x", "user-name"),
             ("db.corp", "private-host"),
+            ("at 12 Harbour View Road, Tern", "street-address"),
         ] {
             assert_eq!(kinds(text, true), [kind], "{text}");
             assert_eq!(kinds(text, false), [""; 0], "{text}");

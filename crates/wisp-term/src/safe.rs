@@ -6,10 +6,12 @@
 //! a reader could not see is written out as an escape. It keeps its state between chunks, so a sequence cut in two
 //! by the network is the same sequence. [`visible`] is for names and commands: nothing is dropped there.
 
+mod json;
 mod visible;
 
 use std::fmt;
 
+pub use json::json;
 use visible::{is_hidden, is_joiner, push_escape};
 pub use visible::{visible, visible_bytes};
 

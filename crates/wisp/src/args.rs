@@ -43,6 +43,10 @@ pub enum Sub {
     /// Say what matters in a build, test or other log, without a model
     #[command(visible_alias = "summarize")]
     Summarise(Summarise),
+    /// Search files, standard input or a diff for credentials, without showing them
+    Scan(Scan),
+    /// Print a text with its credentials and personal data replaced by markers
+    Redact(Redact),
     /// List the models, choose which may be used, fetch one
     Models(Models),
     /// Check the server, the model, the window and wisp's own files
@@ -139,6 +143,30 @@ pub struct Summarise {
     /// At most this many lines
     #[arg(long, value_name = "N")]
     pub lines: Option<usize>,
+}
+
+/// Search files, standard input or a diff for credentials, without showing them
+#[derive(Debug, Default, Args)]
+#[command(after_help = "The exit code is 1 when something was found.")]
+pub struct Scan {
+    /// The files, or - for standard input; without one, standard input
+    pub files: Vec<PathBuf>,
+    /// Also personal data: mail addresses, phone and card numbers, addresses, user names
+    #[arg(long)]
+    pub personal: bool,
+    /// Print one JSON object for each input
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Print a text with its credentials and personal data replaced by markers
+#[derive(Debug, Default, Args)]
+pub struct Redact {
+    /// The file, or - for standard input; without it, standard input
+    pub file: Option<PathBuf>,
+    /// Leave personal data as it is
+    #[arg(long)]
+    pub secrets_only: bool,
 }
 
 /// List the models, choose which may be used, fetch one

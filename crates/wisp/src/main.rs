@@ -34,7 +34,20 @@ fn main() -> ExitCode {
 
 /// clap's own text, with wisp's exit code for a wrong command line.
 fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
+    let mut screen = Screen::new(Env::of_process(), "auto");
+    let printer = if error.use_stderr() {
+        &mut screen.err
+    } else {
+        &mut screen.out
+    };
+    // What was typed stands in it, and may have come from a script.
+    let text = error.render();
+    let _ = if printer.surface().terminal && screen.env.get("NO_COLOR").is_none() {
+        printer.text(&safe::safe_coloured(&text.ansi().to_string()))
+    } else {
+        printer.text(&safe::safe(&text.to_string()))
+    };
+    let _ = printer.flush();
     if error.use_stderr() {
         ExitCode::from(exit::USAGE)
     } else {
@@ -59,6 +72,8 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
         Some(Sub::Outputs(args)) => commands::outputs::run(&args, env),
         Some(Sub::Show(args)) => commands::show::run(&args, env),
         Some(Sub::Summarise(args)) => commands::summarise::run(&args, env),
+        Some(Sub::Scan(args)) => commands::scan::run(&args, env),
+        Some(Sub::Redact(args)) => commands::redact::run(&args, env),
         Some(Sub::Models(args)) => commands::models::run(&args, env),
         Some(Sub::Doctor(args)) => commands::doctor::run(&args, env),
         Some(Sub::Logs(args)) => commands::logs::run(&args, env),

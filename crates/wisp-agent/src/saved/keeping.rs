@@ -22,7 +22,7 @@ impl Conversation {
             self.record.set_ratio(&self.model.name, self.estimator.ratio());
         }
         let failed_before = thread.failed;
-        let done = thread.save(&mut self.record);
+        let done = thread.save(&mut self.record, &self.secrets);
         thread.failed = done.is_err();
         match done {
             Err(error) if !failed_before => self.not_saved(&error),
@@ -85,7 +85,7 @@ impl Conversation {
         let Some(thread) = &mut self.thread else {
             return Ok(());
         };
-        thread.save(&mut self.record)?;
+        thread.save(&mut self.record, &self.secrets)?;
         thread.failed = false;
         Ok(())
     }

@@ -8,6 +8,8 @@ use wisp_context::{Files, Loaded, Recalled, Revision, SavedFile, ThreadRecord, W
 use wisp_host::FileError;
 use wisp_host::files::{self, Staged};
 
+use crate::secrets::Secrets;
+
 use super::damage::set_aside;
 use super::folder::{Folder, is_session};
 use super::lock::Lock;
@@ -167,17 +169,15 @@ impl Thread {
     /// Saves the record: what left the context appended to the past, both other files written beside their targets,
     /// all of it synced, then the store put in place, then the transcript. On an error what was saved last is still
     /// there: the past behind the bytes its store names is nobody's. What is in the past then leaves memory.
-    pub fn save(&mut self, record: &mut ThreadRecord) -> Result<(), SavedError> {
+    /// Secrets are written as the markers that `masker` has for them.
+    pub fn save(&mut self, record: &mut ThreadRecord, masker: &Secrets) -> Result<(), SavedError> {
         if self.lock.is_none() {
             self.lock = Some(self.folder.lock(&self.name)?);
         }
         let began = Instant::now();
         let revision = record.revision();
-        let saved = if self.apart {
-            record.save_apart()
-        } else {
-            record.save()
-        };
+        let masker = masker.clone();
+        let saved = record.save_masked(self.apart, Box::new(move |value| masker.mask_value(value)));
         if let Err(error) = self.put(&saved) {
             // The store in place may be the last save's or this one's, each with bytes of the past that are its own: none
             // of them may be touched before a save without a past is in place.

@@ -8,6 +8,7 @@
 use crate::entry::{Entry, EntryId, Revision};
 use crate::record::{INSTRUCTIONS, ThreadRecord};
 
+use super::masked::Mask;
 use super::{Files, Lines, salvage};
 
 /// The latest turns stay in memory whether or not they left: their sizes are what the headroom is the mean of.
@@ -97,8 +98,11 @@ impl ThreadRecord {
     }
 
     /// The lines the past is to grow by.
-    pub(super) fn past_lines(&self, marks: &Marks) -> Vec<u8> {
-        let mut out = Lines::default();
+    pub(super) fn past_lines(&self, marks: &Marks, mask: Mask<'_>) -> Vec<u8> {
+        let mut out = Lines {
+            mask,
+            ..Lines::default()
+        };
         out.add("entry", self.entries.until(marks.entries));
         out.add("turn", self.turns.until(marks.turns));
         out.add("condensation", self.condensations.until(marks.condensations));

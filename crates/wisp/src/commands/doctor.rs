@@ -26,7 +26,9 @@ pub fn run(args: &Doctor, env: Env) -> anyhow::Result<ExitCode> {
     findings.extend(of_server(&screen.env, &config, &known, args.model.as_deref())?);
     findings.extend(home::all(&paths, &config, &screen));
     if args.json {
-        screen.out.line(&serde_json::to_string_pretty(&findings)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&findings)?))?;
     } else {
         for finding in &findings {
             print(finding, &mut screen)?;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde_json::{Value, json};
 use wisp_audit::{AuditFile, Change, EndCheck, Filter, Kind, Record, SessionFile, Verdict, sessions, verify};
+use wisp_guard::secrets::Masker;
 use wisp_host::Env;
 use wisp_output::amount::{counted, size};
 use wisp_term::{Role, safe, width};
@@ -111,15 +112,24 @@ fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Re
         turn: args.turn,
         ..Filter::default()
     };
-    for record in AuditFile::at(&session.path)?.last(args.last, &filter)? {
+    // What an older wisp wrote may hold secrets; what this one wrote has markers already.
+    let (mut masker, mut masked) = (Masker::new(false), 0);
+    for mut record in AuditFile::at(&session.path)?.last(args.last, &filter)? {
+        record.masked += masker.mask_value(&mut record.details) as u64;
+        masked += record.masked;
         let line = if args.json {
-            serde_json::to_string(&record)?
+            safe::json(&serde_json::to_string(&record)?).into_owned()
         } else if screen.out.surface().terminal {
             width::truncate(&row(&record), screen.out.width()).into_owned()
         } else {
             tabs(&record)
         };
         screen.out.line(&line)?;
+    }
+    if masked > 0 {
+        screen.out.flush()?;
+        let count = counted(masked, "secret");
+        screen.err.line(&format!("{count} masked in these events"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -199,7 +209,9 @@ fn list(found: &[SessionFile], as_json: bool, screen: &mut Screen) -> anyhow::Re
             .iter()
             .map(|s| json!({"session": s.session.as_str(), "path": s.path, "bytes": s.bytes}))
             .collect();
-        screen.out.line(&serde_json::to_string_pretty(&rows)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&rows)?))?;
         return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
@@ -230,7 +242,7 @@ fn verified(chosen: &[&SessionFile], as_json: bool, screen: &mut Screen) -> anyh
         let name = session.session.as_str();
         if as_json {
             let object = json!({"session": name, "whole": whole, "verdict": words});
-            screen.out.line(&object.to_string())?;
+            screen.out.line(&safe::json(&object.to_string()))?;
         } else if whole {
             screen.out.line(&format!("{name}: {words}"))?;
         } else {

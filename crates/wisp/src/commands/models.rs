@@ -100,7 +100,9 @@ fn listed(args: &Models, config: &Config, known: &Known, screen: &mut Screen) ->
         Ok(entries) => entries,
         Err(error) if args.json => {
             let object = json!({"models": [], "unreachable": [{"server": client.host().to_string(), "reason": error.to_string()}]});
-            screen.out.line(&serde_json::to_string_pretty(&object)?)?;
+            screen
+                .out
+                .line(&safe::json(&serde_json::to_string_pretty(&object)?))?;
             screen.out.flush()?;
             return Ok(ExitCode::from(FAILED));
         }
@@ -109,7 +111,9 @@ fn listed(args: &Models, config: &Config, known: &Known, screen: &mut Screen) ->
     entries.retain(|e| args.all || e.usable || !e.enabled);
     if args.json {
         let object = json!({"models": entries, "unreachable": []});
-        screen.out.line(&serde_json::to_string_pretty(&object)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&object)?))?;
     } else {
         print(&entries, screen)?;
     }

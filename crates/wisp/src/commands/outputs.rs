@@ -20,7 +20,9 @@ pub fn run(args: &Outputs, env: Env) -> anyhow::Result<ExitCode> {
     let mut screen = Screen::new(env, "auto");
     if args.json {
         let rows: Vec<_> = entries.iter().map(as_json).collect();
-        screen.out.line(&serde_json::to_string_pretty(&rows)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&rows)?))?;
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {

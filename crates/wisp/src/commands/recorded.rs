@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use wisp_audit::{AuditError, AuditLog, Event, Kind, SessionId};
 use wisp_config::{Changed, Config, Paths};
+use wisp_guard::secrets::Masker;
 use wisp_host::{RandomIds, SystemClock};
 
 /// The audit of one run. Nothing is written before there is something to record.
@@ -52,6 +53,8 @@ impl<'a> Recorded<'a> {
         }
         let session = SessionId::new(&*clock, &*ids);
         let log = AuditLog::open(self.home, &session, clock, ids)?;
+        let mut masker = Masker::new(false);
+        log.mask_with(move |details| masker.mask_value(details));
         let details = json!({"entryPoint": self.command, "home": self.home.display().to_string()});
         log.append(Event::new(Kind::SessionStart, details))?;
         Ok(log)

@@ -145,7 +145,7 @@ impl Said {
         let object = json!({
             "reply": self.reply, "outcome": outcome, "calls": self.calls, "usage": self.usage, "errors": self.errors,
         });
-        let _ = renderer.out.line(&object.to_string());
+        let _ = renderer.out.line(&wisp_term::safe::json(&object.to_string()));
         let _ = renderer.out.flush();
     }
 }

@@ -21,7 +21,7 @@ pub fn run(args: &Summarise, env: Env) -> anyhow::Result<ExitCode> {
     if args.json {
         screen
             .out
-            .line(&serde_json::to_string_pretty(&digest.to_json())?)?;
+            .line(&safe::json(&serde_json::to_string_pretty(&digest.to_json())?))?;
         return Ok(ExitCode::SUCCESS);
     }
     let view = if args.overview {

@@ -134,7 +134,9 @@ fn list(folder: &Folder, json: bool, screen: &mut Screen) -> anyhow::Result<()> 
         .collect();
     if json {
         let rows: Vec<_> = rows.iter().map(Row::as_json).collect();
-        screen.out.line(&serde_json::to_string_pretty(&rows)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&rows)?))?;
         return Ok(());
     }
     if rows.is_empty() {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use wisp_agent::offer::configured;
 use wisp_config::Config;
 use wisp_host::Env;
+use wisp_term::safe;
 use wisp_tools::Descriptor;
 
 use super::paths;
@@ -19,7 +20,9 @@ pub fn run(args: &Tools, env: Env) -> anyhow::Result<ExitCode> {
     let mut screen = Screen::new(env, &config.theme());
     if args.json {
         let definitions: Vec<_> = rows.iter().map(Descriptor::definition).collect();
-        screen.out.line(&serde_json::to_string_pretty(&definitions)?)?;
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&definitions)?))?;
     } else if args.markdown {
         for row in &rows {
             screen.out.text(&row.markdown())?;

@@ -49,7 +49,7 @@ pub fn run(
     let good = objects.iter().all(|object| object["replies"] != json!(false));
     if checking.json {
         let text = serde_json::to_string_pretty(&json!({ "models": objects }))?;
-        screen.out.line(&text)?;
+        screen.out.line(&safe::json(&text))?;
     }
     Ok(if good {
         ExitCode::SUCCESS
