@@ -104,7 +104,11 @@ fn nothing_that_is_written_holds_a_secret_but_the_kept_output() {
         "{told}"
     );
     let logs = wisp.run(&["logs", "--kind", "tool.result", "--json"], "");
-    assert!(logs.text().contains("[REDACTED:github-token#1]"), "{}", logs.text());
+    assert!(
+        logs.text().contains("[REDACTED:github-token#1]"),
+        "{}",
+        logs.text()
+    );
     assert!(logs.text().contains("\"masked\":7"), "{}", logs.text());
     assert!(
         logs.err.contains("secrets masked in these events"),

@@ -100,8 +100,6 @@ pub struct Conversation {
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.
     pub secrets: Secrets,
-    /// How many masked secrets the person was told of.
-    pub secrets_told: usize,
 }
 
 impl Conversation {

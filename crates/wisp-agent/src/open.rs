@@ -377,14 +377,11 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         turns_before: 0,
         demo,
         secrets,
-        secrets_told: 0,
     };
     conversation.set_tools();
     record_start(&mut conversation, &setup, resumed.as_ref())?;
     record_kept(&conversation, kept)?;
-    if let Some(resumed) = resumed {
-        conversation.go_on(&resumed);
-    }
+    resumed.iter().for_each(|resumed| conversation.go_on(resumed));
     Ok(conversation)
 }
 

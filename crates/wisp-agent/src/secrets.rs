@@ -1,6 +1,7 @@
 //! The secrets of a conversation: one masker for all that is written of it and, where that is wanted, for what is sent,
 //! so that the same value has the same marker everywhere.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -12,18 +13,28 @@ use crate::protocol::NoteLevel;
 
 /// A handle on the masker; clones share it.
 #[derive(Debug, Clone)]
-pub struct Secrets(Arc<Mutex<Masker>>);
+pub struct Secrets(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    masker: Mutex<Masker>,
+    /// How many the person was told of.
+    told: AtomicUsize,
+}
 
 impl Default for Secrets {
     fn default() -> Self {
         wisp_guard::secrets::warm_up();
-        Self(Arc::new(Mutex::new(Masker::new(false))))
+        Self(Arc::new(Shared {
+            masker: Mutex::new(Masker::new(false)),
+            told: AtomicUsize::new(0),
+        }))
     }
 }
 
 impl Secrets {
     fn masker(&self) -> MutexGuard<'_, Masker> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.masker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Replaces every secret in the texts of a JSON value; how many were replaced.
@@ -36,17 +47,17 @@ impl Secrets {
         self.masker().masked(text).map(|(masked, _)| masked)
     }
 
-    /// How many different secrets there were so far.
-    pub fn total(&self) -> usize {
-        self.masker().total()
+    /// How many different secrets there were since this was last asked.
+    fn untold(&self) -> usize {
+        let total = self.masker().total();
+        total.saturating_sub(self.0.told.swap(total, Ordering::Relaxed))
     }
 }
 
 impl Conversation {
     /// Tells how many secrets were masked in what this turn wrote, when it wrote more of them than the person knows of.
-    pub(crate) fn tell_masked(&mut self) {
-        let total = self.secrets.total();
-        let new = total.saturating_sub(std::mem::replace(&mut self.secrets_told, total));
+    pub(crate) fn tell_masked(&self) {
+        let new = self.secrets.untold();
         let places = match (self.audit.is_on(), self.thread.is_some()) {
             (true, true) => "the audit and the saved conversation",
             (true, false) => "the audit",
