@@ -4,7 +4,7 @@
 //! a tool, a file name or a server by type, and [`safe`] is the only way from there to something printable. The
 //! other half is the looks: [`Theme`] data by [`Role`], a [`Palette`] that knows how deep the terminal's colours
 //! go, [`Markdown`] that streams, [`diff`], [`width`] and [`units`]. Everything is a function of its inputs; only
-//! [`Printer`] touches a stream, and only binaries make one. Nothing here knows the agent.
+//! [`Printer`] and [`tty`] touch a stream, and only binaries make one. Nothing here knows the agent.
 //!
 //! ```
 //! use wisp_term::{Palette, Role, Untrusted, units};
@@ -18,6 +18,7 @@ pub mod causes;
 pub mod clipboard;
 pub mod diff;
 mod inline;
+pub mod keys;
 pub mod markdown;
 pub mod notifier;
 pub mod pager;
@@ -29,6 +30,7 @@ pub mod style;
 pub mod table;
 pub mod tables;
 pub mod theme;
+pub mod tty;
 pub mod units;
 pub mod width;
 pub mod words;

@@ -39,6 +39,7 @@ pub mod app;
 pub mod effect;
 mod highlight;
 pub mod input;
+pub mod keyboard;
 pub mod keys;
 pub mod link;
 mod looks;

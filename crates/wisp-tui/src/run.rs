@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event as TermEvent, EventStream, KeyEventKind};
-use futures_util::StreamExt as _;
 use ratatui::text::Line;
 use tokio::time::sleep_until;
 use wisp_agent::protocol::{Command, Event};
 use wisp_host::Env;
 use wisp_term::Role;
 use wisp_term::clipboard::osc52;
+use wisp_term::keys::Typed;
 
 use crate::app::{App, Input};
 use crate::effect::Effect;
+use crate::keyboard::Keyboard;
 use crate::link::Link;
 use crate::looks::line_cells;
 use crate::screen::Screen;
@@ -56,7 +56,9 @@ pub struct Runner<W> {
     screen: Screen<W>,
     link: Link,
     env: Env,
-    keys: Option<EventStream>,
+    keyboard: Keyboard,
+    /// Whether the terminal was found gone.
+    hung_up: bool,
     signals: Signals,
     start: Instant,
     drawn: Option<Instant>,
@@ -80,7 +82,7 @@ impl<W> std::fmt::Debug for Runner<W> {
 /// What the loop woke up for.
 enum Woke {
     Signal(Arrived),
-    Key(Option<io::Result<TermEvent>>),
+    Keys(Vec<u8>),
     Event(Option<Box<Event>>),
     Moment,
 }
@@ -93,7 +95,8 @@ impl<W: Write> Runner<W> {
             screen,
             link,
             env,
-            keys: Some(EventStream::new()),
+            keyboard: Keyboard::listen()?,
+            hung_up: false,
             signals: Signals::listen()?,
             start: Instant::now(),
             drawn: None,
@@ -124,7 +127,7 @@ impl<W: Write> Runner<W> {
             }
             match self.wake().await {
                 Woke::Signal(arrived) => self.signal(arrived)?,
-                Woke::Key(key) => self.key_and_more(key)?,
+                Woke::Keys(block) => self.keys_and_more(block)?,
                 Woke::Event(event) => self.event_and_more(event)?,
                 Woke::Moment => self.moment()?,
             }
@@ -151,7 +154,8 @@ impl<W: Write> Runner<W> {
         let frame = self
             .stale
             .then(|| self.drawn.map_or_else(Instant::now, |drawn| drawn + FRAME));
-        [change, frame, self.whole_at, self.leaving]
+        let keys = self.keyboard.due().map(|at| self.start + at);
+        [change, frame, keys, self.whole_at, self.leaving]
             .into_iter()
             .flatten()
             .min()
@@ -163,11 +167,11 @@ impl<W: Write> Runner<W> {
             Some(at) => Box::pin(sleep_until(at.into())),
             None => Box::pin(std::future::pending()),
         };
-        let (signals, keys, link) = (&mut self.signals, &mut self.keys, &mut self.link);
+        let (signals, keyboard, link) = (&mut self.signals, &mut self.keyboard, &mut self.link);
         tokio::select! {
             biased;
             arrived = signals.next() => Woke::Signal(arrived),
-            key = next_key(keys) => Woke::Key(key),
+            block = keyboard.next(), if !self.hung_up => Woke::Keys(block),
             event = link.events.recv() => Woke::Event(event.map(Box::new)),
             () = moment => Woke::Moment,
         }
@@ -192,48 +196,39 @@ impl<W: Write> Runner<W> {
             self.whole_at = None;
             self.draw_whole();
         }
+        let typed = self.keyboard.silence(self.now());
+        self.typed(typed)?;
         if self.app.next_wake().is_some_and(|at| at <= self.now()) {
             self.give(Input::Tick)?;
         }
         Ok(())
     }
 
-    /// Takes a key and those that wait behind it. The stream itself is not polled for them: it remembers only the
-    /// first task that waits, and that must be the loop.
-    fn key_and_more(&mut self, first: Option<io::Result<TermEvent>>) -> io::Result<()> {
-        let Some(first) = first else {
-            self.keys = None;
-            self.give_command(Command::Quit);
-            return Ok(());
-        };
-        match first {
-            Ok(event) => self.terminal_event(event)?,
-            // A window without rows or columns is reported as a failure to read its size.
-            Err(_) if session::window()?.area() == 0 => return Ok(()),
-            Err(error) => return Err(error),
-        }
+    /// Takes what was typed and what waits behind it.
+    fn keys_and_more(&mut self, first: Vec<u8>) -> io::Result<()> {
+        let mut next = Some(first);
         for _ in 0..BATCH {
-            if self.keys.is_none() || !event::poll(Duration::ZERO).unwrap_or(false) {
+            let Some(block) = next else { break };
+            if block.is_empty() {
+                self.hung_up = true;
+                self.give_command(Command::Quit);
                 break;
             }
-            self.terminal_event(event::read()?)?;
+            let typed = self.keyboard.take(&block, self.now());
+            self.typed(typed)?;
+            next = self.keyboard.waiting();
         }
         Ok(())
     }
 
-    fn terminal_event(&mut self, event: TermEvent) -> io::Result<()> {
-        match event {
-            TermEvent::Key(key) if key.kind != KeyEventKind::Release => self.give(Input::Key(key)),
-            TermEvent::Paste(text) => self.give(Input::Paste(text)),
-            TermEvent::FocusGained => self.give(Input::Focus(true)),
-            TermEvent::FocusLost => self.give(Input::Focus(false)),
-            TermEvent::Resize(..) => {
-                self.whole_at = Some(Instant::now() + WINDOW_RESTS);
-                self.draw_whole();
-                Ok(())
-            }
-            TermEvent::Key(_) | TermEvent::Mouse(_) => Ok(()),
-        }
+    fn typed(&mut self, typed: Vec<Typed>) -> io::Result<()> {
+        typed.into_iter().try_for_each(|typed| {
+            self.give(match typed {
+                Typed::Key(key) => Input::Key(key),
+                Typed::Paste(text) => Input::Paste(text),
+                Typed::Focus(here) => Input::Focus(here),
+            })
+        })
     }
 
     /// Takes an event and those that wait behind it.
@@ -260,6 +255,11 @@ impl<W: Write> Runner<W> {
                 Ok(())
             }
             Arrived::Stop => self.suspend(),
+            Arrived::Resized => {
+                self.whole_at = Some(Instant::now() + WINDOW_RESTS);
+                self.draw_whole();
+                Ok(())
+            }
             Arrived::Continued if std::mem::take(&mut self.stopped) => Ok(()),
             Arrived::Continued => {
                 self.screen.forget();
@@ -327,7 +327,7 @@ impl<W: Write> Runner<W> {
 
     /// Stops reading keys, takes the band away and gives the modes back.
     fn let_go(&mut self) -> io::Result<()> {
-        self.keys = None;
+        self.keyboard.pause();
         self.screen.clear()?;
         session::set_full(false);
         session::end();
@@ -337,7 +337,7 @@ impl<W: Write> Runner<W> {
     /// Takes the modes again and draws the band where the cursor is now.
     fn take_back(&mut self) -> io::Result<()> {
         session::begin()?;
-        self.keys.get_or_insert_with(EventStream::new);
+        self.keyboard.resume()?;
         self.screen.redraw();
         self.stale = true;
         Ok(())
@@ -398,13 +398,5 @@ impl<W: Write> Runner<W> {
         self.screen.resize(size, settled);
         let effects = self.app.resize(size);
         effects.into_iter().try_for_each(|effect| self.carry_out(effect))
-    }
-}
-
-/// The next thing from the terminal; never, while another program has it.
-async fn next_key(keys: &mut Option<EventStream>) -> Option<io::Result<TermEvent>> {
-    match keys {
-        Some(keys) => keys.next().await,
-        None => std::future::pending().await,
     }
 }

@@ -1,4 +1,5 @@
-//! Signals as values in the loop: those that end the program, Ctrl-Z from outside, and going on after a stop.
+//! Signals as values in the loop: those that end the program, Ctrl-Z from outside, going on after a stop, and a window
+//! of another size.
 
 use std::io;
 
@@ -14,6 +15,8 @@ pub enum Arrived {
     Stop,
     /// Going on after a stop.
     Continued,
+    /// The window has, or had, another size.
+    Resized,
 }
 
 /// The signals that are listened for.
@@ -25,6 +28,7 @@ pub struct Signals {
     quit: Signal,
     stop: Signal,
     go_on: Signal,
+    resize: Signal,
 }
 
 impl Signals {
@@ -38,6 +42,7 @@ impl Signals {
             quit: signal(SignalKind::quit())?,
             stop: raw(Posix::TSTP)?,
             go_on: raw(Posix::CONT)?,
+            resize: signal(SignalKind::window_change())?,
         })
     }
 
@@ -50,6 +55,7 @@ impl Signals {
             _ = self.quit.recv() => Arrived::Ends(Posix::QUIT.as_raw()),
             _ = self.stop.recv() => Arrived::Stop,
             _ = self.go_on.recv() => Arrived::Continued,
+            _ = self.resize.recv() => Arrived::Resized,
         }
     }
 }

@@ -22,7 +22,7 @@ macro_rules! table {
 
 table! {
     Input Idle   "send"           ["enter"]                                 "send" send;
-    Input Held   "newline"        ["alt-enter", "ctrl-j"]                   "new line (or end the line with \\)" newline;
+    Input Held   "newline"        ["alt-enter", "shift-enter", "ctrl-j"]    "new line (or end the line with \\)" newline;
     Input Idle   "complete"       ["tab"]                                   "complete; again: the next candidate" complete_next;
     Input Idle   "complete-back"  ["shift-tab"]                             "the candidate before" complete_previous;
     Input Held   "up"             ["up", "ctrl-p"]                          "row up; on the first row, the line sent before" row_up;
@@ -35,7 +35,7 @@ table! {
     Input Held   "end"            ["end", "ctrl-e"]                         "end of the line" end;
     Input Held   "erase-left"     ["backspace", "ctrl-h"]                   "delete left; at the start, leave command mode" erase_left;
     Input Held   "erase-right"    ["delete"]                                "delete right" erase_right;
-    Input Held   "erase-word"     ["ctrl-w", "alt-backspace"]               "delete back to white space" erase_word;
+    Input Held   "erase-word"     ["ctrl-w", "alt-backspace", "ctrl-backspace"] "delete back to white space" erase_word;
     Input Held   "erase-to-start" ["ctrl-u"]                                "delete to the start of the line" erase_to_start;
     Input Held   "erase-to-end"   ["ctrl-k"]                                "delete to the end of the line" erase_to_end;
     Input Idle   "edit-outside"   ["ctrl-x ctrl-e"]                         "edit in $EDITOR" edit_outside;
@@ -69,7 +69,7 @@ table! {
     Output Always "output-newer"      ["right"]                             "the output after" output_right;
 
     Bar Always "bar-take"  ["enter"]                                        "search, or go to the line" bar_take;
-    Bar Always "bar-erase" ["backspace"]                                    "delete left" bar_erase;
+    Bar Always "bar-erase" ["backspace", "ctrl-h"]        "delete left" bar_erase;
     Bar Always "bar-leave" ["esc", "ctrl-c", "ctrl-d"]                      "back to the output" panel_back;
 
     Text Always "text-close"     ["ctrl-o", "ctrl-t", "q", "f1", "?", "ctrl-c", "ctrl-d"] "close" panel_close;
@@ -89,7 +89,7 @@ table! {
     Choice Always "choice-toggle" ["space"]                                 "switch on or off" choice_toggle;
     Choice Always "choice-take"   ["enter"]                                 "take it" choice_take;
     Choice Always "choice-leave"  ["esc", "ctrl-c", "ctrl-d"]               "leave it as it is" choice_leave;
-    Choice Always "choice-erase"  ["backspace"]                             "delete left" choice_erase;
+    Choice Always "choice-erase"  ["backspace", "ctrl-h"] "delete left" choice_erase;
 
     Approval Always "approve-once"    ["y"]                                 "yes, for the rest of this turn" approve_once;
     Approval Always "approve-session" ["s"]                                 "yes, until the conversation closes" approve_session;
