@@ -24,6 +24,7 @@ pub mod notifier;
 pub mod pager;
 pub mod palette;
 pub mod printer;
+pub mod question;
 pub mod safe;
 mod sgr;
 pub mod style;

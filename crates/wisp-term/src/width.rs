@@ -122,6 +122,13 @@ pub fn expand_tabs(text: &str, column: usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The text without its last character as a person counts them: an emoji of several parts goes whole.
+pub fn without_last(text: &str) -> &str {
+    text.grapheme_indices(true)
+        .next_back()
+        .map_or("", |(start, _)| &text[..start])
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -126,19 +126,37 @@ fn a_question_takes_no_key_before_the_keyboard_was_silent_for_500_ms() {
     );
 }
 
+fn refusal() -> Command {
+    Command::Answer {
+        id: "q1".into(),
+        decision: Decision::No,
+    }
+}
+
 #[test]
-fn ctrl_c_refuses_at_once_and_other_keys_are_ignored() {
+fn ctrl_c_refuses_at_once_and_ends_the_turn() {
     let mut stage = Stage::ready(80, 24);
     stage
         .tell(Event::Approval(approval()))
         .give(Input::Key(key_event("ctrl-c")));
-    assert_eq!(
-        stage.sent(),
-        [Command::Answer {
-            id: "q1".into(),
-            decision: Decision::No
-        }]
-    );
+    assert_eq!(stage.sent(), [refusal(), Command::Interrupt]);
+}
+
+#[test]
+fn escape_refuses_and_ends_the_turn_and_n_refuses_one_call() {
+    for (key, sent) in [
+        ("esc", vec![refusal(), Command::Interrupt]),
+        ("n", vec![refusal()]),
+    ] {
+        let mut stage = Stage::ready(80, 24);
+        stage.tell(Event::Approval(approval())).wait(500).press(key);
+        assert_eq!(stage.sent(), sent, "{key}");
+    }
+}
+
+#[test]
+fn letters_that_are_no_answers_are_ignored() {
+    let mut stage = Stage::ready(80, 40);
     stage
         .tell(Event::Approval(edit_approval()))
         .wait(600)
@@ -153,6 +171,74 @@ fn ctrl_c_refuses_at_once_and_other_keys_are_ignored() {
             .contains("no longer waiting: edit_file src/main.rs")
     );
     assert!(!stage.screen().contains("may it run?"));
+}
+
+#[test]
+fn a_yes_counts_only_once_all_of_the_question_was_on_the_screen() {
+    for (width, height, room) in [(80, 24, 19), (40, 10, 5), (20, 6, 1)] {
+        let mut stage = Stage::ready(width, height);
+        stage.tell(Event::Approval(edit_approval())).wait(500);
+        let total = rows_of_the_edit(&stage);
+        stage.press("y");
+        assert!(stage.sent().is_empty(), "{room} of {total} rows were seen");
+        assert!(!stage.screen().contains("[y]"), "{}", stage.screen());
+        stage.press("page-up");
+        for _ in 0..(total - 1) / room - 1 {
+            stage.press("page-down").wait(1).press("y");
+            assert!(stage.sent().is_empty(), "{}", stage.screen());
+        }
+        stage.press("page-down");
+        assert!(
+            stage.screen().contains(&format!("{total} of {total} rows")),
+            "{}",
+            stage.screen()
+        );
+        assert!(stage.screen().contains("[y]"), "{}", stage.screen());
+        stage.press("page-up page-up y");
+        let decision = Decision::Once;
+        assert_eq!(
+            stage.sent(),
+            [Command::Answer {
+                id: "q2".into(),
+                decision
+            }]
+        );
+    }
+}
+
+/// The number after `of` in `12 of 84 rows`.
+fn rows_of_the_edit(stage: &Stage) -> usize {
+    let screen = stage.screen();
+    let (before, _) = screen.split_once(" rows").expect("the rows are counted");
+    before.rsplit(' ').next().unwrap_or_default().parse().unwrap()
+}
+
+#[test]
+fn another_width_shows_a_question_anew() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(Event::Approval(edit_approval()))
+        .wait(500)
+        .press("page-down");
+    stage.resize(40, 12);
+    stage.press("y");
+    assert!(stage.sent().is_empty());
+    assert!(stage.screen().contains("7 of "), "{}", stage.screen());
+}
+
+#[test]
+fn ctrl_c_at_a_list_ends_the_turn_that_asked() {
+    let mut stage = Stage::ready(80, 24);
+    stage
+        .tell(doing("ask_user"))
+        .tell(choice(false, false))
+        .press("ctrl-c");
+    let left = Command::Choose {
+        id: "c1".into(),
+        value: None,
+        values: None,
+    };
+    assert_eq!(stage.sent(), [left, Command::Interrupt]);
 }
 
 #[test]

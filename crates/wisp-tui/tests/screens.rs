@@ -124,7 +124,7 @@ fn questions_whether_something_may_run() {
 }
 
 #[test]
-fn a_dangerous_command_is_shown_whole_or_in_its_ends() {
+fn a_dangerous_command_is_shown_whole() {
     let mut stage = Stage::ready(60, 16);
     let mut question = approval();
     question.level = "dangerous".into();

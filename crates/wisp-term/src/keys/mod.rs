@@ -59,6 +59,8 @@ pub struct Decoder {
     paste: Option<Vec<u8>>,
     /// Whether the paste that is coming has stopped without its end.
     stalled: bool,
+    /// Whether a key came in a form that a program has to ask for.
+    extended: bool,
 }
 
 impl Decoder {
@@ -73,6 +75,12 @@ impl Decoder {
     /// A decoder for a line editor, where Escape only goes before another key, however late that comes.
     pub fn for_lines() -> Self {
         Self::default()
+    }
+
+    /// Whether keys come by `CSI u` or modifyOtherKeys: a program before this one left the terminal so, and Ctrl-C is no
+    /// signal then.
+    pub fn is_extended(&self) -> bool {
+        self.extended
     }
 
     /// Takes bytes that were read at a moment.
@@ -160,6 +168,8 @@ impl Decoder {
                     if sequence == b"\x1b[200~" {
                         self.paste = Some(Vec::new());
                     }
+                    let form = sequence.ends_with(b"u") || sequence.starts_with(b"\x1b[27;");
+                    self.extended |= form && length > 3 && found.is_some();
                     self.held.drain(..length);
                     self.interrupted = None;
                     typed.extend(found);

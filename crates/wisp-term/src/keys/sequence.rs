@@ -117,7 +117,9 @@ fn too_long_or_more(bytes: &[u8], longest: usize) -> Found {
 
 /// `ESC O`, parameters of old terminals, and a letter.
 fn ss3(bytes: &[u8]) -> Found {
-    let digits = bytes[2..].iter().take_while(|b| b.is_ascii_digit() || **b == b';');
+    let digits = bytes[2..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit() || **b == b';');
     let at = 2 + digits.count();
     let Some(last) = bytes.get(at) else {
         return too_long_or_more(bytes, LONGEST_CSI);
@@ -144,7 +146,9 @@ fn csi(bytes: &[u8]) -> Found {
     match bytes.get(2) {
         // The function keys of the Linux console.
         Some(b'[') => {
-            let Some(last) = bytes.get(3) else { return Found::More };
+            let Some(last) = bytes.get(3) else {
+                return Found::More;
+            };
             let number = last.wrapping_sub(b'A').saturating_add(1);
             let known = (1..=5).contains(&number);
             return Found::Whole(4, known.then(|| key(KeyCode::F(number), KeyModifiers::NONE)));
@@ -154,7 +158,10 @@ fn csi(bytes: &[u8]) -> Found {
         Some(b'M') => return Found::Whole(6, None),
         _ => {}
     }
-    let parameters = bytes[2..].iter().take_while(|b| (0x30..0x40).contains(*b)).count();
+    let parameters = bytes[2..]
+        .iter()
+        .take_while(|b| (0x30..0x40).contains(*b))
+        .count();
     let between = bytes[2 + parameters..]
         .iter()
         .take_while(|b| (0x20..0x30).contains(*b))
@@ -174,7 +181,9 @@ fn csi(bytes: &[u8]) -> Found {
 fn numbers(parameters: &[u8]) -> Vec<Vec<u32>> {
     let number = |digits: &[u8]| {
         let digits = std::str::from_utf8(digits).unwrap_or_default();
-        digits.parse().unwrap_or(if digits.is_empty() { 1 } else { u32::MAX })
+        digits
+            .parse()
+            .unwrap_or(if digits.is_empty() { 1 } else { u32::MAX })
     };
     parameters
         .split(|b| *b == b';')
@@ -209,6 +218,10 @@ fn meaning(parameters: &[u8], last: u8) -> Option<Typed> {
         b'Z' => KeyCode::BackTab,
         b'a'..=b'd' if bare => return Some(key(letter(last.to_ascii_uppercase())?, KeyModifiers::SHIFT)),
         b'R' if !bare => return None,
+        // GNU screen and old xterms leave the 1 out: `CSI 5 D`.
+        b'A'..=b'D' | b'F' | b'H' if groups.len() == 1 && (2..=8).contains(&first) => {
+            return Some(key(letter(last)?, modifiers_of(first)));
+        }
         _ if bare || first == 1 => letter(last)?,
         _ => return None,
     };
@@ -285,7 +298,10 @@ fn unicode(groups: &[Vec<u32>]) -> Option<Typed> {
     }
     // With Ctrl the key counts that stands there on a Latin keyboard.
     let base = lead.get(2).copied().filter(|_| commands && lead[0] > 127);
-    let shifted = lead.get(1).copied().filter(|_| modifiers.contains(KeyModifiers::SHIFT) && !commands);
+    let shifted = lead
+        .get(1)
+        .copied()
+        .filter(|_| modifiers.contains(KeyModifiers::SHIFT) && !commands);
     let shifted = shifted.filter(|shifted| *shifted > 31).and_then(char::from_u32);
     let caps = is_caps(number) && !modifiers.contains(KeyModifiers::SHIFT);
     let shifted = shifted.or_else(|| {

@@ -154,10 +154,20 @@ fn keys_of_old_terminals() {
     for (bytes, typed) in [
         ("\x1b[1~\x1b[7~\x1b[H\x1bOH", "<Home><Home><Home><Home>"),
         ("\x1b[4~\x1b[8~\x1b[F\x1bOF", "<End><End><End><End>"),
-        ("\x1b[1;5D\x1bOd\x1b[3^", "<Control-Left><Control-Left><Control-Del>"),
+        (
+            "\x1b[1;5D\x1bOd\x1b[5D",
+            "<Control-Left><Control-Left><Control-Left>",
+        ),
+        ("\x1b[3^", "<Control-Del>"),
         ("\x1b[[A\x1b[11~\x1bOP\x1b[24~", "<F1><F1><F1><F12>"),
-        ("\x1b\x1b[D\x1bb\x1b\r\x1b\x7f", "<Alt-Left><Alt-b><Alt-Enter><Alt-Backspace>"),
-        ("\x08\x7f\x03\x00\x1f", "<Control-h><Backspace><Control-c><Control- ><Control-7>"),
+        (
+            "\x1b\x1b[D\x1bb\x1b\r\x1b\x7f",
+            "<Alt-Left><Alt-b><Alt-Enter><Alt-Backspace>",
+        ),
+        (
+            "\x08\x7f\x03\x00\x1f",
+            "<Control-h><Backspace><Control-c><Control- ><Control-7>",
+        ),
         ("\x1b[Z\x1b[I\x1b[O", "<Back Tab><focus true><focus false>"),
         ("\x1b[99~\x1b[1;1:1!px\x1bOz\x1b[M !!y", "xy"),
     ] {
@@ -180,7 +190,10 @@ fn escape_alone_is_a_key_after_a_tenth_of_a_second() {
     assert_eq!(decoder.due(), Some(ESCAPE));
     assert_eq!(shown(&decoder.tick(MILLIS * 99)), "");
     assert_eq!(shown(&decoder.tick(MILLIS * 100)), "<Esc>");
-    assert_eq!(pieces(Decoder::for_lines(), &[(0, b"\x1b"), (5000, b"b")]), "<Alt-b>");
+    assert_eq!(
+        pieces(Decoder::for_lines(), &[(0, b"\x1b"), (5000, b"b")]),
+        "<Alt-b>"
+    );
 }
 
 #[test]
@@ -189,7 +202,11 @@ fn a_byte_that_is_not_utf_8_is_one_sign_and_the_rest_is_kept() {
     assert_eq!(at_once(b"caf\xe9\r"), "caf\u{fffd}<Enter>");
     assert_eq!(at_once(b"\xffabc\xc3\x28"), "\u{fffd}abc\u{fffd}(");
     assert_eq!(at_once(b"\xed\xa0\x80"), "\u{fffd}\u{fffd}\u{fffd}");
-    assert_eq!(at_once(b"\xc2\x9b31m"), "\u{fffd}31m", "a control character is none to type");
+    assert_eq!(
+        at_once(b"\xc2\x9b31m"),
+        "\u{fffd}31m",
+        "a control character is none to type"
+    );
     assert_eq!(
         at_once(b"\x1b[200~caf\xe9 au lait\x1b[201~"),
         "<paste caf\u{fffd} au lait>"
@@ -200,7 +217,10 @@ fn a_byte_that_is_not_utf_8_is_one_sign_and_the_rest_is_kept() {
 fn a_character_cut_in_two_waits_for_its_end_and_blocks_nothing() {
     let cut = pieces(Decoder::with_escape(), &[(0, b"abc\xe6\xbc"), (900, b"\xa2d")]);
     assert_eq!(cut, "abc漢d");
-    let next = pieces(Decoder::with_escape(), &[(0, b"abc\xe6\xbc"), (900, b"d"), (0, b"\x1b[D")]);
+    let next = pieces(
+        Decoder::with_escape(),
+        &[(0, b"abc\xe6\xbc"), (900, b"d"), (0, b"\x1b[D")],
+    );
     assert_eq!(next, "abc\u{fffd}d<Left>");
 }
 
@@ -217,7 +237,12 @@ fn a_paste_is_one_text_wherever_it_is_cut() {
 fn a_paste_without_its_end_is_given_out_and_left_by_ctrl_c() {
     let typed = pieces(
         Decoder::with_escape(),
-        &[(0, b"\x1b[200~half"), (2000, b" more\n"), (2000, b"\x03"), (100, b"x")],
+        &[
+            (0, b"\x1b[200~half"),
+            (2000, b" more\n"),
+            (2000, b"\x03"),
+            (100, b"x"),
+        ],
     );
     assert_eq!(typed, "<paste half><paste  more\n><Control-c>x");
 }
@@ -232,11 +257,19 @@ fn keys_are_written_again_as_a_line_editor_knows_them() {
         ("\x1b[1;129D\x1bOd\x1b[7~", "\x1b[D\x1bb\x1b[H"),
         ("\x1b[50:64;2;64u\x1b[97;1:3u", "@"),
         ("\x1b[?62;22c\x1b[I\x1b[57358u\x1b[15~", ""),
-        ("\x1b[200~a\x1b[31mb\r\n\x1b[201~", "\x1b[200~a\u{fffd}[31mb\r\n\x1b[201~"),
+        (
+            "\x1b[200~a\x1b[31mb\r\n\x1b[201~",
+            "\x1b[200~a\u{fffd}[31mb\r\n\x1b[201~",
+        ),
         ("\0\x08", "\0\x08"),
     ] {
         let typed = Decoder::for_lines().feed(bytes.as_bytes(), Duration::ZERO);
         let again: Vec<u8> = typed.iter().flat_map(encoded).collect();
-        assert_eq!(String::from_utf8(again).unwrap(), written, "{}", bytes.escape_debug());
+        assert_eq!(
+            String::from_utf8(again).unwrap(),
+            written,
+            "{}",
+            bytes.escape_debug()
+        );
     }
 }

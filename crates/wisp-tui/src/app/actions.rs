@@ -64,6 +64,7 @@ actions! {
     choice_toggle: app => app.toggle_choice();
     choice_take: app => app.take_choice();
     choice_leave: app => app.leave_choice();
+    choice_stop: app => app.leave_choice_and_stop();
     choice_erase: app => app.erase_choice();
 
     approve_once: app => app.decide(Decision::Once);
@@ -71,10 +72,11 @@ actions! {
     approve_project: app => app.decide(Decision::Project);
     approve_always: app => app.decide(Decision::Always);
     refuse: app => app.decide(Decision::No);
-    diff_up: app => app.scroll_difference(-1);
-    diff_down: app => app.scroll_difference(1);
-    diff_page_up: app => app.scroll_difference(-10);
-    diff_page_down: app => app.scroll_difference(10);
+    refuse_and_stop: app => app.refuse_and_stop();
+    question_up: app => app.scroll_question(-1, 0);
+    question_down: app => app.scroll_question(1, 0);
+    question_page_up: app => app.scroll_question(0, -1);
+    question_page_down: app => app.scroll_question(0, 1);
 }
 
 /// Editing keys, which only touch the text.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wisp_agent::protocol::{Approval, Command, Decision};
 use wisp_term::diff::{self, DiffLine};
+use wisp_term::question::{self, Asked, Row, Seen};
 use wisp_term::{Role, visible};
 
 use super::{App, Dialog};
@@ -17,8 +18,10 @@ pub struct ApprovalDialog {
     pub silent_since: Duration,
     /// The lines of an edit's difference, their changed words marked.
     pub difference: Vec<DiffLine>,
-    /// The first row of the difference that is shown.
-    pub scrolled: usize,
+    /// What of it is in view, and what was.
+    pub seen: Seen,
+    /// Whether a yes was tried before all of it was in view.
+    pub too_soon: bool,
 }
 
 impl ApprovalDialog {
@@ -29,6 +32,20 @@ impl ApprovalDialog {
             "dangerous" => Role::Danger,
             _ => Role::Warn,
         }
+    }
+
+    /// All of the question in rows of `width` cells.
+    pub(crate) fn rows(&self, width: usize) -> Vec<Row> {
+        let approval = &self.approval;
+        let asked = Asked {
+            command: &approval.command,
+            line: &approval.line,
+            directory: &approval.directory,
+            reasons: &approval.reasons,
+            difference: &self.difference,
+            pattern: &approval.pattern,
+        };
+        question::rows(&asked, width)
     }
 }
 
@@ -54,20 +71,23 @@ impl App {
             approval,
             difference,
             silent_since: self.now,
-            scrolled: 0,
+            seen: Seen::default(),
+            too_soon: false,
         };
         self.dialogs.push_back(Dialog::Approval(dialog));
     }
 
     /// Answers the open question, if that answer can be given. What was not offered, and anything but a
-    /// refusal while the window is too small to show the question, is no answer.
+    /// refusal while the window is too small to show the question or not all of it was in view, is no answer.
     pub(super) fn decide(&mut self, decision: Decision) {
-        let Some(Dialog::Approval(dialog)) = self.dialogs.front() else {
+        let too_small = self.is_too_small();
+        let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() else {
             return;
         };
         let offered = &dialog.approval.decisions;
         let known = decision == Decision::No || offered.is_empty() || offered.contains(&decision);
-        if !known || (self.is_too_small() && decision != Decision::No) {
+        dialog.too_soon = known && decision != Decision::No && !dialog.seen.all();
+        if !known || dialog.too_soon || (too_small && decision != Decision::No) {
             return;
         }
         let role = if decision == Decision::No {
@@ -107,11 +127,44 @@ impl App {
         }
     }
 
-    /// Scrolls the difference of the open question.
-    pub(super) fn scroll_difference(&mut self, by: isize) {
+    /// Refuses, and ends the turn that asked.
+    pub(super) fn refuse_and_stop(&mut self) {
+        self.decide(Decision::No);
+        self.stop_work();
+    }
+
+    /// The rows the open question has, how many of them are in view, and their width.
+    fn question_size(&self) -> Option<(usize, usize, usize)> {
+        let Some(Dialog::Approval(dialog)) = self.dialogs.front() else {
+            return None;
+        };
+        let width = crate::view::question_width(self);
+        let total = dialog.rows(width).len();
+        Some((total, crate::view::question_room(self, total), width))
+    }
+
+    /// Takes it that what the open question shows now is seen.
+    pub(super) fn see_question(&mut self) {
+        if self.is_too_small() {
+            return;
+        }
+        let Some((total, room, width)) = self.question_size() else {
+            return;
+        };
         if let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() {
-            let last = dialog.difference.len().saturating_sub(1);
-            dialog.scrolled = dialog.scrolled.saturating_add_signed(by).min(last);
+            dialog.seen.shown(total, room, width);
+            dialog.too_soon &= !dialog.seen.all();
+        }
+    }
+
+    /// Scrolls the open question by rows, and by views.
+    pub(super) fn scroll_question(&mut self, rows: isize, views: isize) {
+        let Some((total, room, _)) = self.question_size() else {
+            return;
+        };
+        let by = rows + views * isize::try_from(room).unwrap_or(1);
+        if let Some(Dialog::Approval(dialog)) = self.dialogs.front_mut() {
+            dialog.seen.scroll(by, total, room);
         }
     }
 }

@@ -120,6 +120,14 @@ impl App {
         }
     }
 
+    /// Leaves the list, and ends the turn that asked.
+    pub(super) fn leave_choice_and_stop(&mut self) {
+        self.leave_choice();
+        if self.work.busy {
+            self.stop_work();
+        }
+    }
+
     /// A character typed into the list: text, where that is an answer.
     pub(super) fn type_choice(&mut self, text: &str) {
         if let Some(dialog) = self.choice().filter(|dialog| dialog.choice.accepts_text) {

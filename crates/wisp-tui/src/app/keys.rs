@@ -69,14 +69,19 @@ impl App {
         within
     }
 
-    /// Whether a key only moves in a list, or leaves it.
+    /// Whether a key only moves in a list or in a question, or leaves the list.
     fn answers_nothing(&self, key: KeyEvent) -> bool {
         let place = self.place();
         let meaning = self.bindings.meaning(place, self.prefix, key);
         let Meaning::Action(action) = meaning else {
             return false;
         };
-        place == Place::Choice && ["choice-up", "choice-down", "choice-leave"].contains(&action.name)
+        let scrolls = ["question-up", "question-down", "question-page-up"];
+        match place {
+            Place::Choice => ["choice-up", "choice-down", "choice-leave"].contains(&action.name),
+            Place::Approval => scrolls.contains(&action.name) || key.code == KeyCode::PageDown,
+            _ => false,
+        }
     }
 
     fn hold(&mut self, held: Held) {

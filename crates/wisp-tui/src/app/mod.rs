@@ -173,6 +173,7 @@ impl App {
             Input::Event(event) => self.on_event(*event),
             Input::Tick => {}
         }
+        self.see_question();
         self.ask_for_page();
         std::mem::take(&mut self.effects)
     }
@@ -181,6 +182,7 @@ impl App {
     pub fn resize(&mut self, size: Size) -> Vec<Effect> {
         self.size = size;
         self.lay_out_panel();
+        self.see_question();
         self.ask_for_page();
         std::mem::take(&mut self.effects)
     }

@@ -155,7 +155,7 @@ impl App {
         }
     }
 
-    fn stop_work(&mut self) {
+    pub(super) fn stop_work(&mut self) {
         self.work.stop();
         self.send(Command::Interrupt);
     }

@@ -88,16 +88,18 @@ table! {
     Choice Always "choice-down"   ["down"]                                  "option below" choice_down;
     Choice Always "choice-toggle" ["space"]                                 "switch on or off" choice_toggle;
     Choice Always "choice-take"   ["enter"]                                 "take it" choice_take;
-    Choice Always "choice-leave"  ["esc", "ctrl-c", "ctrl-d"]               "leave it as it is" choice_leave;
+    Choice Always "choice-leave"  ["esc"]                                   "leave it as it is" choice_leave;
+    Choice Always "choice-stop"   ["ctrl-c", "ctrl-d"]                      "leave it as it is, and end the turn" choice_stop;
     Choice Always "choice-erase"  ["backspace", "ctrl-h"] "delete left" choice_erase;
 
     Approval Always "approve-once"    ["y"]                                 "yes, for the rest of this turn" approve_once;
     Approval Always "approve-session" ["s"]                                 "yes, until the conversation closes" approve_session;
     Approval Always "approve-project" ["p"]                                 "yes, in this directory, 30 days" approve_project;
     Approval Always "approve-always"  ["a"]                                 "yes, everywhere, 30 days" approve_always;
-    Approval Always "refuse"          ["n", "ctrl-c", "ctrl-d"]             "no" refuse;
-    Approval Always "diff-up"         ["up"]                                "the difference: row up" diff_up;
-    Approval Always "diff-down"       ["down"]                              "the difference: row down" diff_down;
-    Approval Always "diff-page-up"    ["page-up"]                           "the difference: ten rows up" diff_page_up;
-    Approval Always "diff-page-down"  ["page-down"]                         "the difference: ten rows down" diff_page_down;
+    Approval Always "refuse"          ["n"]                                 "no, and the turn goes on" refuse;
+    Approval Always "refuse-and-stop" ["esc", "ctrl-c", "ctrl-d"]           "no, and the turn ends" refuse_and_stop;
+    Approval Always "question-up"     ["up"]                                "row up" question_up;
+    Approval Always "question-down"   ["down"]                              "row down" question_down;
+    Approval Always "question-page-up" ["page-up"]                          "view up" question_page_up;
+    Approval Always "question-page-down" ["page-down", "space"]             "view down" question_page_down;
 }

@@ -1,28 +1,16 @@
-//! The question whether something may run, in a frame of its level's colour. The command and the keys are always in
-//! view; a difference scrolls between them.
+//! The question whether something may run, in a frame of its level's colour: all of it, scrolled where the window is
+//! lower, above the keys, which are always in view.
 
 use ratatui::text::Line;
 use wisp_agent::protocol::Decision;
-use wisp_term::diff;
-use wisp_term::width::{cells, truncate, truncate_middle};
-use wisp_term::{Role, visible};
+use wisp_term::width::cells;
+use wisp_term::{Role, diff, visible};
 
 use crate::app::{App, ApprovalDialog};
 use crate::looks::Frame;
-use crate::wrap::{self, Break};
 
-/// The most rows the command takes.
-const COMMAND_ROWS: usize = 4;
-/// The most cells of a reason (upstream's dialog).
-const REASON_CELLS: usize = 110;
-/// The most rows of a difference in view.
-const DIFF_ROWS: usize = 12;
-
-/// The rows of a difference that are in view before anything but the command's first row is.
-const SEEN_ROWS: usize = 2;
-
-/// The lowest window in which it is said what would be remembered.
-const PATTERN_FROM: u16 = 10;
+/// Rows that are none of the question's: the frame's two, the keys', and the status row.
+const AROUND: usize = 4;
 
 /// The words for the answers, with the action whose key gives them.
 const ANSWERS: [(Decision, &str, &str); 5] = [
@@ -33,19 +21,36 @@ const ANSWERS: [(Decision, &str, &str); 5] = [
     (Decision::No, "refuse", "no"),
 ];
 
+/// Cells of a row of the question.
+pub(crate) fn width(app: &App) -> usize {
+    app.width().saturating_sub(4).max(1)
+}
+
+/// How many of the question's `total` rows are in view: what does not fit leaves one for the count.
+pub(crate) fn room(app: &App, total: usize) -> usize {
+    let room = usize::from(app.size.height).saturating_sub(AROUND).max(1);
+    if total <= room { total } else { (room - 1).max(1) }
+}
+
 /// The framed question.
 pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
-    let width = app.width();
-    let inner = width.saturating_sub(4).max(1);
-    let mut head = head(app, dialog, inner);
-    let tail = tail(app, dialog, inner);
-    let room = usize::from(app.size.height).saturating_sub(3 + tail.len()).max(1);
-    // Of an edit something must be seen, in however low a window it is answered.
-    let least = dialog.difference.len().min(SEEN_ROWS);
-    head.truncate(room.saturating_sub(least).max(1));
-    let diff_room = room.saturating_sub(head.len()).min(DIFF_ROWS);
-    head.extend(difference(app, dialog, inner, diff_room));
-    head.extend(tail);
+    let inner = width(app);
+    let all = dialog.rows(inner);
+    let (total, room) = (all.len(), room(app, all.len()));
+    let in_view = all.into_iter().skip(dialog.seen.first).take(room);
+    let mut rows: Vec<Line<'static>> = in_view
+        .map(|row| {
+            row.into_iter()
+                .map(|(role, text)| app.looks.span(role, text))
+                .collect()
+        })
+        .collect();
+    if room < total {
+        rows.push(Line::from(
+            app.looks.span(Role::Quiet, count(dialog, total, room, inner)),
+        ));
+    }
+    rows.push(Line::from(app.looks.span(Role::Prompt, keys(app, dialog, inner))));
     let level = visible(&dialog.approval.level);
     let title = if level.is_empty() {
         "may it run?".to_owned()
@@ -55,51 +60,41 @@ pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
     let style = app.looks.style(dialog.role());
     Frame {
         title: &title,
-        footer: "",
+        footer: if dialog.too_soon {
+            "see all of it first"
+        } else {
+            ""
+        },
         style,
     }
-    .around(head, width)
+    .around(rows, app.width())
 }
 
-/// The command, the line it is part of, the directory and the reasons.
-fn head(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> {
-    let approval = &dialog.approval;
-    let command = visible(&approval.command);
-    let command = truncate_middle(&command, inner * COMMAND_ROWS).into_owned();
-    let mut rows = wrap::lines(&[app.looks.span(Role::Person, command)], inner, Break::Anywhere);
-    let quiet = |text: String| Line::from(app.looks.span(Role::Quiet, truncate(&text, inner).into_owned()));
-    if !approval.line.is_empty() && approval.line != approval.command {
-        rows.push(quiet(format!("in: {}", visible(&approval.line))));
-    }
-    if !approval.directory.is_empty() {
-        rows.push(quiet(format!("at: {}", visible(&approval.directory))));
-    }
-    for reason in &approval.reasons {
-        let reason = truncate(&visible(reason), REASON_CELLS.min(inner)).into_owned();
-        rows.push(Line::from(app.looks.span(Role::Text, reason)));
-    }
-    rows
-}
-
-/// What would be remembered, in windows with room for it, and the keys.
-fn tail(app: &App, dialog: &ApprovalDialog, inner: usize) -> Vec<Line<'static>> {
-    let mut rows = Vec::new();
-    if !dialog.approval.pattern.is_empty() && app.size.height >= PATTERN_FROM {
-        let pattern = format!("remembered as: {}", visible(&dialog.approval.pattern));
-        rows.push(Line::from(
-            app.looks
-                .span(Role::Quiet, truncate(&pattern, inner).into_owned()),
-        ));
-    }
-    rows.push(Line::from(app.looks.span(Role::Prompt, keys(app, dialog, inner))));
-    rows
+/// `12 of 84 rows · +40 -2 · ↑↓ space`, as much of it as the row has room for.
+fn count(dialog: &ApprovalDialog, total: usize, room: usize, inner: usize) -> String {
+    let count = dialog.seen.words(total, room);
+    let (added, removed) = diff::counts(&dialog.difference);
+    let changed = if added + removed > 0 {
+        format!(" · +{added} -{removed}")
+    } else {
+        String::new()
+    };
+    let forms = [
+        format!("{count}{changed} · ↑↓ scroll, space: next view"),
+        format!("{count}{changed} · ↑↓ space"),
+        format!("{count} · ↑↓"),
+        count,
+    ];
+    let fits = forms.iter().find(|form| cells(form) <= inner);
+    fits.unwrap_or(&forms[3]).clone()
 }
 
 /// The keys of the answers that can be given, with as many words as the row has room for.
 fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
     let offered = &dialog.approval.decisions;
     let answers = ANSWERS.iter().filter(|(decision, ..)| {
-        offered.is_empty() || *decision == Decision::No || offered.contains(decision)
+        // A yes is offered once it is one.
+        *decision == Decision::No || dialog.seen.all() && (offered.is_empty() || offered.contains(decision))
     });
     let hint = |action: &str| app.bindings.hint(action).unwrap_or_default();
     let whole: Vec<String> = answers
@@ -111,41 +106,10 @@ fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
     };
     let first_words = until(' ').collect::<Vec<_>>().join(" ");
     let letters: String = until(']').map(|key| key + "]").collect();
-    let forms = [whole.join(" "), first_words, letters.clone()];
+    let stops = format!("{} · {} ends the turn", whole.join(" "), hint("refuse-and-stop"));
+    let forms = [stops, whole.join(" "), first_words, letters.clone()];
     forms
         .into_iter()
         .find(|form| cells(form) <= inner)
         .unwrap_or(letters)
-}
-
-/// The lines of an edit's difference in view.
-fn difference(app: &App, dialog: &ApprovalDialog, inner: usize, room: usize) -> Vec<Line<'static>> {
-    let lines = &dialog.difference;
-    if lines.is_empty() || room == 0 {
-        return Vec::new();
-    }
-    let total = lines.len();
-    let fits = total <= room;
-    let shown = if fits { room } else { room - 1 };
-    let first = dialog.scrolled.min(total.saturating_sub(shown));
-    let digits = diff::digits(lines);
-    let in_view = lines.iter().skip(first).take(shown);
-    let mut rows: Vec<Line<'static>> = in_view
-        .map(|line| {
-            let spans = diff::spans(line, digits, inner).into_iter();
-            spans.map(|(role, text)| app.looks.span(role, text)).collect()
-        })
-        .collect();
-    if !fits {
-        let last = (first + shown).min(total);
-        let (added, removed) = diff::counts(lines);
-        let text = format!(
-            "… lines {}–{last} of {total}, +{added} -{removed} · ↑↓ scroll",
-            first + 1
-        );
-        rows.push(Line::from(
-            app.looks.span(Role::Quiet, truncate(&text, inner).into_owned()),
-        ));
-    }
-    rows
 }

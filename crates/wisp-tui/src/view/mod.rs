@@ -7,6 +7,7 @@ mod input;
 mod panel;
 mod status;
 
+pub(crate) use approval::{room as question_room, width as question_width};
 use ratatui::layout::Position;
 use ratatui::text::{Line, Span};
 use wisp_term::Role;

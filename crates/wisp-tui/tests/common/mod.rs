@@ -98,6 +98,13 @@ impl Stage {
         self.give(Input::Tick)
     }
 
+    /// Gives the window another size.
+    pub fn resize(&mut self, width: u16, height: u16) -> &mut Self {
+        let effects = self.app.resize(Size { width, height });
+        self.effects.extend(effects);
+        self
+    }
+
     /// The commands sent since this was last asked.
     pub fn sent(&mut self) -> Vec<Command> {
         let effects = std::mem::take(&mut self.effects);

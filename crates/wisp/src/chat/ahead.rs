@@ -1,10 +1,14 @@
 //! What the person typed before a question was seen: it answers nothing, and stands in the next line they are asked for.
 
+use std::collections::VecDeque;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use crossterm::terminal;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use wisp_term::keys::{Decoder, Typed};
+use wisp_term::width;
 
 /// How long the keyboard must have been quiet before a key is taken as an answer.
 const QUIET: Duration = Duration::from_millis(500);
@@ -15,31 +19,41 @@ pub struct Ahead(String);
 
 /// Where keys come from.
 pub trait Keyboard {
-    /// The next key that is pressed; none when none is within the time. Without one it waits as long as it takes.
-    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>>;
+    /// What is typed next; none when nothing is within the time. Without one it waits as long as it takes.
+    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<Typed>>;
 }
 
 impl Ahead {
     /// Waits until the keyboard has been quiet and keeps what is typed meanwhile. Ctrl-C and Ctrl-D are for the question at
     /// once: they are given back, and end the wait.
     pub fn gather(&mut self, keys: &mut impl Keyboard) -> io::Result<Option<KeyEvent>> {
-        while let Some(key) = keys.next(Some(QUIET))? {
-            if leaves(key) {
+        while let Some(typed) = keys.next(Some(QUIET))? {
+            if let Typed::Key(key) = typed
+                && leaves(key)
+            {
                 return Ok(Some(key));
             }
-            self.note(key);
+            self.note(&typed);
         }
         Ok(None)
     }
 
-    /// Takes a key that answered nothing.
-    pub fn note(&mut self, key: KeyEvent) {
+    /// Takes what answered nothing.
+    pub fn note(&mut self, typed: &Typed) {
+        match typed {
+            Typed::Key(key) => self.note_key(*key),
+            Typed::Paste(text) => self.0.push_str(text),
+            Typed::Focus(_) => {}
+        }
+    }
+
+    fn note_key(&mut self, key: KeyEvent) {
         let commands = key
             .modifiers
             .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
             KeyCode::Enter => self.0.push('\n'),
-            KeyCode::Backspace => drop(self.0.pop()),
+            KeyCode::Backspace => self.0.truncate(width::without_last(&self.0).len()),
             KeyCode::Char(c) if !commands => self.0.push(c),
             _ => {}
         }
@@ -57,28 +71,66 @@ pub fn leaves(key: KeyEvent) -> bool {
 }
 
 /// The terminal's keyboard: raw mode for as long as it lives.
-pub struct Raw;
+pub struct Raw {
+    decoder: Decoder,
+    typed: VecDeque<Typed>,
+    since: Instant,
+    before: Termios,
+}
 
 impl Raw {
     /// Enters it.
     pub fn enter() -> io::Result<Self> {
-        terminal::enable_raw_mode()?;
-        Ok(Self)
+        let before = tcgetattr(io::stdin())?;
+        tcsetattr(io::stdin(), OptionalActions::Drain, &super::filter::raw(&before))?;
+        Ok(Self {
+            before,
+            decoder: Decoder::with_escape(),
+            typed: VecDeque::new(),
+            since: Instant::now(),
+        })
+    }
+
+    /// Reads one byte, so that what follows the answer is left to whoever reads next.
+    fn read(&mut self) -> io::Result<()> {
+        let mut byte = [0];
+        match rustix::io::read(io::stdin(), &mut byte) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {
+                let now = self.since.elapsed();
+                self.typed.extend(self.decoder.feed(&byte, now));
+                Ok(())
+            }
+            Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
     }
 }
 
 impl Keyboard for Raw {
-    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>> {
+    fn next(&mut self, within: Option<Duration>) -> io::Result<Option<Typed>> {
+        let until = within.map(|within| self.since.elapsed() + within);
         loop {
-            if let Some(within) = within
-                && !event::poll(within)?
-            {
+            if let Some(typed) = self.typed.pop_front() {
+                return Ok(Some(typed));
+            }
+            let now = self.since.elapsed();
+            if until.is_some_and(|until| now >= until) {
                 return Ok(None);
             }
-            if let Input::Key(key) = event::read()?
-                && key.kind != KeyEventKind::Release
-            {
-                return Ok(Some(key));
+            let due = [until, self.decoder.due()].into_iter().flatten().min();
+            // A little later than due: a wait that is rounded down would be begun again and again.
+            let wait = due.map(|due| due.saturating_sub(now) + Duration::from_millis(1));
+            let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
+            let stdin = io::stdin();
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], wait.as_ref()) {
+                Ok(0) => {
+                    let now = self.since.elapsed();
+                    self.typed.extend(self.decoder.tick(now));
+                }
+                Ok(_) => self.read()?,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
             }
         }
     }
@@ -86,7 +138,7 @@ impl Keyboard for Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        let _ = terminal::disable_raw_mode();
+        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.before);
     }
 }
 
@@ -103,6 +155,7 @@ pub mod tests {
             let key = |c| match c {
                 '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
                 '\x03' => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+                '\x1b' => KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE),
                 c => KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE),
             };
             let timed = |(after, c): &(u64, char)| (Duration::from_millis(*after), key(*c));
@@ -111,7 +164,7 @@ pub mod tests {
     }
 
     impl Keyboard for Scripted {
-        fn next(&mut self, within: Option<Duration>) -> io::Result<Option<KeyEvent>> {
+        fn next(&mut self, within: Option<Duration>) -> io::Result<Option<Typed>> {
             let Some((after, _)) = self.0.front_mut() else {
                 return within.map_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()), |_| Ok(None));
             };
@@ -119,7 +172,7 @@ pub mod tests {
                 *after -= within;
                 return Ok(None);
             }
-            Ok(self.0.pop_front().map(|(_, key)| key))
+            Ok(self.0.pop_front().map(|(_, key)| Typed::Key(key)))
         }
     }
 
@@ -145,9 +198,12 @@ pub mod tests {
             KeyCode::Left,
             KeyCode::Enter,
         ] {
-            ahead.note(key(code));
+            ahead.note(&Typed::Key(key(code)));
         }
-        ahead.note(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
+        ahead.note(&Typed::Key(KeyEvent::new(
+            KeyCode::Char('u'),
+            KeyModifiers::CONTROL,
+        )));
         assert_eq!(ahead.take(), "hi");
         assert_eq!(ahead.take(), "");
         assert!(leaves(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL)));

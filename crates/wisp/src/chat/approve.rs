@@ -2,12 +2,15 @@
 
 use std::io;
 
-use crossterm::event::KeyCode;
+use crossterm::event::{KeyCode, KeyEvent};
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
-use wisp_term::{Printer, Role, diff, visible, width, words};
+use wisp_term::keys::Typed;
+use wisp_term::width::cells;
+use wisp_term::{Printer, words};
 
 use super::ahead::{Ahead, Keyboard, Raw, leaves};
+use super::question::{self, Pages};
 
 /// Each decision's key and words.
 const KEYS: &[(char, Decision, &str)] = &[
@@ -18,107 +21,192 @@ const KEYS: &[(char, Decision, &str)] = &[
     ('n', Decision::No, "[n]o"),
 ];
 
-/// Shows the question and waits for its answer. Ctrl-C, Ctrl-D, Escape and Enter refuse.
-pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Decision {
-    show(approval, err);
-    let decision = Raw::enter()
-        .and_then(|mut keys| read_key(approval, ahead, &mut keys))
-        .unwrap_or(Decision::No);
+/// What came of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// The answer.
+    pub decision: Decision,
+    /// Whether the turn that asked is to end as well.
+    pub stops: bool,
+}
+
+impl Answered {
+    fn with(decision: Decision) -> Self {
+        let stops = false;
+        Self { decision, stops }
+    }
+
+    /// No, and no more of this turn.
+    fn stop() -> Self {
+        let (decision, stops) = (Decision::No, true);
+        Self { decision, stops }
+    }
+}
+
+/// Shows the question and waits for its answer. `n` and Enter refuse; Ctrl-C, Ctrl-D and Escape refuse and end the turn.
+pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Answered {
+    let size = terminal::size().map_or((err.width(), 24), |(columns, rows)| {
+        (usize::from(columns), usize::from(rows))
+    });
+    // Before anything is shown, so that Ctrl-C is an answer from then on and nothing typed is echoed into it.
+    let keys = Raw::enter();
+    let mut asking = Asking {
+        approval,
+        pages: Pages::new(approval, size),
+        ahead,
+        err,
+    };
+    asking.pages.show(None, asking.err);
+    let answered = keys
+        .and_then(|mut keys| asking.read(&mut keys))
+        .unwrap_or(Answered::with(Decision::No));
     let words = KEYS
         .iter()
-        .find(|(_, d, _)| *d == decision)
+        .find(|(_, d, _)| *d == answered.decision)
         .map_or("", |(_, _, words)| words);
     let _ = err.line(&words.replace(['[', ']'], ""));
-    decision
+    answered
 }
 
-fn show(approval: &Approval, err: &mut Printer) {
-    let role = if approval.level == "dangerous" {
-        Role::Danger
-    } else {
-        Role::Warn
-    };
-    let _ = err.painted_line(
-        role,
-        &format!("{}: {}", approval.level, visible(&approval.command)),
-    );
-    if approval.line != approval.command {
-        let _ = err.words(
-            Some(Role::Quiet),
-            &format!("  part of: {}", visible(&approval.line)),
-        );
-    }
-    let _ = err.words(
-        Some(Role::Quiet),
-        &format!("  in {}", visible(&approval.directory)),
-    );
-    for reason in &approval.reasons {
-        let line = width::truncate(&visible(reason), 110).into_owned();
-        let _ = err.words(Some(Role::Quiet), &format!("  {line}"));
-    }
-    if let Some(diff) = &approval.diff {
-        show_diff(diff, err);
-    }
-    if approval.pattern != approval.command {
-        let _ = err.words(
-            Some(Role::Quiet),
-            &format!("  remembered as: {}", visible(&approval.pattern)),
-        );
-    }
-    let offered = KEYS
-        .iter()
-        .filter(|(_, d, _)| approval.decisions.contains(d))
-        .map(|(_, _, words)| *words);
-    let keys: Vec<&str> = offered.collect();
-    let keys = words::listed(&keys.join(" "), err.width());
-    let _ = err.painted(role, &format!("{keys} "));
-    let _ = err.flush();
+/// A question that is open.
+struct Asking<'a> {
+    approval: &'a Approval,
+    pages: Pages,
+    ahead: &'a mut Ahead,
+    err: &'a mut Printer,
 }
 
-/// The lines of an edit's difference with their numbers, words that differ marked.
-fn show_diff(diff: &str, err: &mut Printer) {
-    let columns = terminal::size().map_or(err.width(), |(columns, _)| usize::from(columns));
-    let width = columns.saturating_sub(2).max(20);
-    let shown = diff::render(&diff::of_unified(diff), err.palette(), width);
-    for line in shown.lines() {
-        let _ = err.line(&format!("  {line}"));
+impl Asking<'_> {
+    /// Waits for quiet, then for a key that is an answer. What was typed before is kept for the next line, and so is a
+    /// key that answers nothing: it begins a word, whose other letters are no answers either, so the wait begins anew.
+    fn read(&mut self, keys: &mut impl Keyboard) -> io::Result<Answered> {
+        self.offer();
+        if self.ahead.gather(keys)?.is_some() {
+            return Ok(Answered::stop());
+        }
+        loop {
+            let Some(typed) = keys.next(None)? else { continue };
+            if let Typed::Key(key) = typed {
+                if let Some(answered) = self.answer(key) {
+                    return Ok(answered);
+                }
+                if self.shows_more(key) {
+                    continue;
+                }
+            }
+            self.ahead.note(&typed);
+            if self.ahead.gather(keys)?.is_some() {
+                return Ok(Answered::stop());
+            }
+        }
     }
-}
 
-/// Waits for quiet, then for a key that is an answer. What was typed before is kept for the next line, and so is a key
-/// that answers nothing: it begins a word, whose other letters are no answers either, so the wait begins anew.
-fn read_key(approval: &Approval, ahead: &mut Ahead, keys: &mut impl Keyboard) -> io::Result<Decision> {
-    loop {
-        if ahead.gather(keys)?.is_some() {
-            return Ok(Decision::No);
+    /// The answer a key gives. A yes is none before all of the question was shown.
+    fn answer(&self, key: KeyEvent) -> Option<Answered> {
+        if leaves(key) || key.code == KeyCode::Esc {
+            return Some(Answered::stop());
         }
-        let Some(key) = keys.next(None)? else { continue };
-        if leaves(key) || matches!(key.code, KeyCode::Enter | KeyCode::Esc) {
-            return Ok(Decision::No);
+        if key.code == KeyCode::Enter {
+            return Some(Answered::with(Decision::No));
         }
-        let answer = KEYS
-            .iter()
-            .find(|(c, d, _)| key.code == KeyCode::Char(*c) && approval.decisions.contains(d));
-        if let Some((_, decision, _)) = answer {
-            return Ok(*decision);
+        let offered = |decision| {
+            decision == Decision::No || self.pages.all_shown() && self.approval.decisions.contains(&decision)
+        };
+        KEYS.iter()
+            .find(|(c, decision, _)| key.code == KeyCode::Char(*c) && offered(*decision))
+            .map(|(_, decision, _)| Answered::with(*decision))
+    }
+
+    /// Shows more of the question, if there is more and the key asks for it.
+    fn shows_more(&mut self, key: KeyEvent) -> bool {
+        let rows = match key.code {
+            KeyCode::Char(' ') | KeyCode::PageDown => None,
+            KeyCode::Down => Some(1),
+            _ => return false,
+        };
+        if self.pages.all_shown() {
+            return false;
         }
-        ahead.note(key);
+        let _ = self.err.text("\r\x1b[K");
+        self.pages.show(rows, self.err);
+        self.offer();
+        true
+    }
+
+    /// The keys, below what was shown.
+    fn offer(&mut self) {
+        let keys = if self.pages.all_shown() {
+            let offered = KEYS
+                .iter()
+                .filter(|(_, d, _)| self.approval.decisions.contains(d))
+                .map(|(_, _, words)| *words);
+            words::listed(&offered.collect::<Vec<_>>().join(" "), self.err.width())
+        } else {
+            let count = self.pages.count();
+            let forms = [format!("{count} · space: more · [n]o"), format!("{count} · [n]o")];
+            let fits = forms.into_iter().find(|form| cells(form) + 1 < self.err.width());
+            fits.unwrap_or(count)
+        };
+        let _ = self
+            .err
+            .painted(question::role(self.approval), &format!("{keys} "));
+        let _ = self.err.flush();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use wisp_term::Surface;
+
     use super::super::ahead::tests::Scripted;
     use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
 
     fn answered(keys: &[(u64, char)]) -> (Decision, String) {
         let approval = Approval {
             decisions: vec![Decision::Once, Decision::Session, Decision::No],
             ..Approval::default()
         };
+        let (answered, ahead, _) = asked(&approval, (80, 24), keys);
+        (answered.decision, ahead)
+    }
+
+    /// What came of a question in a window of a size, what is left for the next line, and what was printed.
+    fn asked(approval: &Approval, size: (usize, usize), keys: &[(u64, char)]) -> (Answered, String, String) {
+        let printed = Shared::default();
+        let surface = Surface {
+            terminal: true,
+            width: size.0,
+            ..Surface::plain()
+        };
+        let mut err = Printer::to(Box::new(printed.clone()), surface);
         let mut ahead = Ahead::default();
-        let decision = read_key(&approval, &mut ahead, &mut Scripted::new(keys)).unwrap();
-        (decision, ahead.take())
+        let mut asking = Asking {
+            approval,
+            pages: Pages::new(approval, size),
+            ahead: &mut ahead,
+            err: &mut err,
+        };
+        asking.pages.show(None, asking.err);
+        let answered = asking.read(&mut Scripted::new(keys)).unwrap();
+        let printed = String::from_utf8(printed.0.lock().unwrap().clone()).unwrap();
+        (answered, ahead.take(), printed)
     }
 
     #[test]
@@ -143,5 +231,89 @@ mod tests {
             "`always` was not offered"
         );
         assert_eq!(answered(&[(0, 'y'), (1, '\x03')]), (Decision::No, "y".to_owned()));
+    }
+
+    /// An edit of 30 lines: 33 rows with its headline, its directory and what would be remembered.
+    fn long_edit() -> Approval {
+        let lines: String = (1..=30).map(|n| format!("+line {n}\n")).collect();
+        Approval {
+            command: "edit a.txt".to_owned(),
+            level: "moderate".to_owned(),
+            directory: "/srv".to_owned(),
+            pattern: "edit *".to_owned(),
+            diff: Some(format!("@@ -0,0 +1,30 @@\n{lines}")),
+            decisions: vec![Decision::Once, Decision::No],
+            ..Approval::default()
+        }
+    }
+
+    #[test]
+    fn a_yes_counts_only_once_all_of_the_question_was_shown() {
+        let early = [(600, 'y'), (600, 'n')];
+        let (answered, ahead, printed) = asked(&long_edit(), (40, 10), &early);
+        assert_eq!((answered.decision, ahead.as_str()), (Decision::No, "y"));
+        assert!(printed.contains("8 of 33 rows · space: more · [n]o"), "{printed}");
+        assert!(
+            !printed.contains("[y]es") && !printed.contains("line 30"),
+            "{printed}"
+        );
+        let all = [(600, ' '), (1, ' '), (1, ' '), (1, ' '), (1, 'y')];
+        let (answered, _, printed) = asked(&long_edit(), (40, 10), &all);
+        assert_eq!(answered.decision, Decision::Once);
+        for count in ["8 of 33", "16 of 33", "24 of 33", "32 of 33"] {
+            assert!(printed.contains(count), "{count}: {printed}");
+        }
+        assert!(printed.contains("  30 + line 30\n"), "{printed}");
+        assert!(
+            printed.ends_with("  remembered as: edit *\n[y]es, this turn [n]o "),
+            "{printed}"
+        );
+    }
+
+    #[test]
+    fn a_long_command_is_wrapped_and_never_cut() {
+        let approval = Approval {
+            command: format!("echo {}", "x".repeat(100)),
+            level: "moderate".to_owned(),
+            decisions: vec![Decision::Once, Decision::No],
+            ..Approval::default()
+        };
+        let (_, _, printed) = asked(&approval, (40, 24), &[(600, 'n')]);
+        let shown: String = printed.lines().take(3).collect();
+        assert_eq!(shown, format!("moderate: echo {}", "x".repeat(100)));
+        assert!(printed.lines().all(|line| line.len() < 40), "{printed}");
+    }
+
+    #[test]
+    fn escape_and_ctrl_c_end_the_turn_and_n_does_not() {
+        let stops = |key| asked(&long_edit(), (80, 40), &[(600, key)]).0;
+        assert_eq!(
+            stops('\x1b'),
+            Answered {
+                decision: Decision::No,
+                stops: true
+            }
+        );
+        assert_eq!(
+            stops('\x03'),
+            Answered {
+                decision: Decision::No,
+                stops: true
+            }
+        );
+        assert_eq!(
+            stops('n'),
+            Answered {
+                decision: Decision::No,
+                stops: false
+            }
+        );
+        assert_eq!(
+            stops('\n'),
+            Answered {
+                decision: Decision::No,
+                stops: false
+            }
+        );
     }
 }

@@ -18,6 +18,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use wisp_agent::protocol::Command;
 use wisp_term::{Palette, Role};
 
+use super::filter::Filter;
+
 /// How long a completion may take before Tab gives up, milliseconds: a model list comes over HTTP.
 const COMPLETION_MILLIS: u64 = 800;
 
@@ -52,6 +54,7 @@ pub struct LineEditor {
     editor: Editor<Assist, FileHistory>,
     history: PathBuf,
     opened: Opened,
+    filter: Option<Filter>,
 }
 
 /// When the prompt was opened last.
@@ -99,13 +102,18 @@ impl LineEditor {
             editor,
             history,
             opened,
+            // Without one the editor reads the terminal itself, and knows fewer keys.
+            filter: Filter::new().ok(),
         })
     }
 
     /// Asks for a line, in which `begun` stands already.
     pub fn ask(&mut self, begun: &str) -> Asked {
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        match self.editor.readline_with_initial("> ", (begun, "")) {
+        let filtered = self.filter.as_ref().map(Filter::open);
+        let asked = self.editor.readline_with_initial("> ", (begun, ""));
+        drop(filtered);
+        match asked {
             Ok(line) => {
                 self.remember(&line);
                 Asked::Line(line.replace("\\\n", "\n").replace("\r\n", "\n"))

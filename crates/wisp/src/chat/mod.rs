@@ -4,7 +4,9 @@
 mod ahead;
 mod approve;
 mod editor;
+mod filter;
 pub mod json;
+mod question;
 mod render;
 mod tail;
 mod working;
@@ -193,15 +195,16 @@ impl Chat {
     fn approve(&mut self, approval: &Approval) {
         self.renderer.settle();
         self.renderer.measure();
-        let decision = if self.interactive {
-            approve::ask(approval, &mut self.ahead, &mut self.renderer.err)
-        } else {
-            Decision::No
-        };
+        let answered = self
+            .interactive
+            .then(|| approve::ask(approval, &mut self.ahead, &mut self.renderer.err));
         self.send(Command::Answer {
             id: approval.id.clone(),
-            decision,
+            decision: answered.map_or(Decision::No, |answered| answered.decision),
         });
+        if answered.is_some_and(|answered| answered.stops) {
+            self.send(Command::Interrupt);
+        }
     }
 
     /// Tells the person through the terminal, and in a line of the chat where the terminal has but a bell.
