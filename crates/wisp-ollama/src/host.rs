@@ -1,7 +1,7 @@
 //! Where the server is: `OLLAMA_HOST` read as Ollama itself reads it, with every oddity, and turned into a URL.
 //!
-//! Ollama's own parser never refuses; it falls back and warns. So does this one, but for four things that cannot
-//! be a server: they are refused with a sentence rather than tried and reported as "connection refused".
+//! Ollama's own parser never refuses; it falls back to its default port and warns. A client that does so talks to
+//! another server than the one that was named, so what cannot be a server is refused here with a sentence instead.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -18,7 +18,6 @@ pub struct Host {
     name: String,
     port: u16,
     base: String,
-    ignored_port: Option<String>,
 }
 
 /// Text that cannot be a server's address.
@@ -39,9 +38,21 @@ pub enum HostError {
         /// The name as it was understood.
         name: String,
     },
+    /// A port that is no number from 1 to 65535.
+    #[error("{port:?} is no port: a port is a number from 1 to 65535")]
+    Port {
+        /// What stood after the colon.
+        port: String,
+    },
     /// A base path with a query, a fragment or spaces.
     #[error("the path {path:?} of an ollama server's address cannot hold spaces, '?' or '#'")]
     Path {
+        /// The path as it was given.
+        path: String,
+    },
+    /// A path of Ollama's own API or of its OpenAI-compatible one, which wisp adds itself or does not use.
+    #[error("{path:?} in an ollama server's address is a path of its API: name the server alone, without it")]
+    ApiPath {
         /// The path as it was given.
         path: String,
     },
@@ -54,7 +65,6 @@ impl Default for Host {
             name: "127.0.0.1".to_owned(),
             port: DEFAULT_PORT,
             base: String::new(),
-            ignored_port: None,
         }
     }
 }
@@ -69,21 +79,33 @@ impl Host {
         if authority.contains('@') {
             return Err(HostError::Credentials);
         }
+        let query = authority.find(['?', '#']).map(|at| authority.split_at(at).1);
+        if let Some(query) = query {
+            return Err(HostError::Path {
+                path: query.to_owned(),
+            });
+        }
         if path.contains(|c: char| "?#".contains(c) || c.is_whitespace() || c.is_control()) {
             return Err(HostError::Path {
                 path: path.to_owned(),
             });
         }
-        let (name, port_text) = split_port(authority);
-        let port = port_text.map(read_port);
+        if is_api(path) {
+            return Err(HostError::ApiPath {
+                path: format!("/{}", path.trim_matches('/')),
+            });
+        }
+        let (name, port) = split_port(authority);
+        let name = connectable(&name)?;
+        let port = match port {
+            None | Some("") => default_port,
+            Some(port) => read_port(port)?,
+        };
         Ok(Self {
             secure,
-            name: connectable(&name)?,
-            port: port.flatten().unwrap_or(default_port),
+            name,
+            port,
             base: base_path(path),
-            ignored_port: port_text
-                .filter(|text| port == Some(None) && !text.is_empty())
-                .map(str::to_owned),
         })
     }
 
@@ -105,11 +127,6 @@ impl Host {
     /// Whether the connection is TLS.
     pub fn is_secure(&self) -> bool {
         self.secure
-    }
-
-    /// A port that was given and is none, so that the default was taken; worth a warning.
-    pub fn ignored_port(&self) -> Option<&str> {
-        self.ignored_port.as_deref()
     }
 
     /// Whether the server is on this machine, by its address alone.
@@ -184,9 +201,23 @@ fn split_port(authority: &str) -> (String, Option<&str>) {
     }
 }
 
-/// A port as Go reads it: 0 to 65535, a leading plus allowed.
-fn read_port(text: &str) -> Option<u16> {
-    text.parse::<i32>().ok().and_then(|port| port.try_into().ok())
+/// A port that can be connected to, 1 to 65535.
+fn read_port(text: &str) -> Result<u16, HostError> {
+    match text.parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(HostError::Port {
+            port: text.to_owned(),
+        }),
+    }
+}
+
+/// Whether a path begins or ends with a part of the API (`/v1`, `/api`, `/api/chat`, `/proxy/v1`). A server behind a path
+/// that happens to be called so cannot be told from the usual mistake of pasting another program's base URL.
+fn is_api(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let of_api = |part: &str| part.eq_ignore_ascii_case("v1") || part.eq_ignore_ascii_case("api");
+    let first = parts.next();
+    first.is_some_and(of_api) || parts.next_back().is_some_and(of_api)
 }
 
 /// The name to connect to: nothing and the unspecified addresses mean this machine.
@@ -248,8 +279,6 @@ mod tests {
             ("::1", "http://[::1]:11434"),
             ("[::1]", "http://[::1]:11434"),
             ("[::1]:1337", "http://[::1]:1337"),
-            (":66000", "http://127.0.0.1:11434"),
-            (":-1", "http://127.0.0.1:11434"),
             ("\" 1.2.3.4 \"", "http://1.2.3.4:11434"),
             ("'1.2.3.4'", "http://1.2.3.4:11434"),
             ("0.0.0.0", "http://127.0.0.1:11434"),
@@ -260,7 +289,6 @@ mod tests {
             ("https://ollama.com", "https://ollama.com:443"),
             ("example.com:", "http://example.com:11434"),
             ("example.com:65535", "http://example.com:65535"),
-            ("example.com:0", "http://example.com:0"),
             ("http://h:8080/a/b//", "http://h:8080/a/b"),
             ("h:1/", "http://h:1"),
             ("HTTPS://Example.COM", "https://example.com:443"),
@@ -271,16 +299,53 @@ mod tests {
     }
 
     #[test]
-    fn says_which_port_was_ignored() {
+    fn a_port_that_is_none_is_refused_and_never_replaced() {
+        for (text, port) in [
+            (":66000", "66000"),
+            ("127.0.0.1:99999", "99999"),
+            ("http://127.0.0.1:abc", "abc"),
+            ("h:http", "http"),
+            ("h:-1", "-1"),
+            ("h:0", "0"),
+            ("[::1]:x", "x"),
+            ("h:80 80", "80 80"),
+        ] {
+            assert_eq!(
+                Host::parse(text),
+                Err(HostError::Port { port: port.into() }),
+                "{text}"
+            );
+        }
         assert_eq!(
-            Host::parse(":66000").expect("parses").ignored_port(),
-            Some("66000")
+            HostError::Port { port: "abc".into() }.to_string(),
+            r#""abc" is no port: a port is a number from 1 to 65535"#
         );
-        assert_eq!(
-            Host::parse("h:http").expect("parses").ignored_port(),
-            Some("http")
-        );
-        assert_eq!(Host::parse("h:80").expect("parses").ignored_port(), None);
+    }
+
+    #[test]
+    fn a_path_of_the_api_is_named_as_the_fault() {
+        for (text, path) in [
+            ("http://h:1/v1", "/v1"),
+            ("http://h:1/v1/", "/v1"),
+            ("h:1/api", "/api"),
+            ("h:1/api/chat", "/api/chat"),
+            ("https://h/V1/chat/completions", "/V1/chat/completions"),
+            ("https://h/ollama/v1", "/ollama/v1"),
+        ] {
+            assert_eq!(
+                Host::parse(text),
+                Err(HostError::ApiPath { path: path.into() }),
+                "{text}"
+            );
+        }
+        assert_eq!(url("https://h/apiary"), "https://h:443/apiary");
+    }
+
+    #[test]
+    fn a_query_does_not_change_the_port() {
+        for text in ["http://h:5000?x=1", "h:5000?x=1", "h#frag", "http://h:5000/?x=1"] {
+            assert!(matches!(Host::parse(text), Err(HostError::Path { .. })), "{text}");
+        }
     }
 
     #[test]
