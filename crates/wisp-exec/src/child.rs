@@ -12,6 +12,7 @@ use rustix::process::Pid;
 use tokio::process::{Child, Command};
 use wisp_host::{IdSource, RandomIds};
 
+use crate::error::check_directory;
 use crate::leftovers::Tag;
 use crate::{CommandSpec, ExecError, environment};
 
@@ -27,12 +28,12 @@ pub(crate) struct Launched {
     pub(crate) stderr: PipeReader,
 }
 
-/// Starts the command. Errors: [`ExecError::Directory`], [`ExecError::NoProgram`], [`ExecError::Launch`].
+/// Starts the command. Errors: those of [`check_directory`], [`ExecError::NoProgram`], [`ExecError::Launch`].
 pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let words = spec.words();
     let (program, args) = words.split_first().ok_or(ExecError::NoProgram)?;
-    if let Some(dir) = spec.dir.as_ref().filter(|dir| !dir.is_dir()) {
-        return Err(ExecError::Directory { path: dir.clone() });
+    if let Some(dir) = &spec.dir {
+        check_directory(dir)?;
     }
     let failed = |source| ExecError::Launch {
         program: program.clone(),

@@ -2,15 +2,21 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What stopped a command before it ran, or kept its end from being learnt.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
-    /// The directory to run in is missing or is not a directory.
+    /// The directory to run in is missing.
     #[error("working directory does not exist: {}", path.display())]
     Directory {
         /// The directory.
+        path: PathBuf,
+    },
+    /// What was given as the directory to run in is something else.
+    #[error("working directory is not a directory: {}", path.display())]
+    NotADirectory {
+        /// The file.
         path: PathBuf,
     },
     /// The program could not be started.
@@ -43,4 +49,14 @@ pub enum ExecError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+/// Checks that a command can be run in a directory. Errors: [`ExecError::Directory`], [`ExecError::NotADirectory`].
+pub fn check_directory(path: &Path) -> Result<(), ExecError> {
+    let path = path.to_owned();
+    match path.metadata() {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(ExecError::NotADirectory { path }),
+        Err(_) => Err(ExecError::Directory { path }),
+    }
 }

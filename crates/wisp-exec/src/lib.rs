@@ -70,7 +70,7 @@ mod store;
 
 pub use cancel::Cancel;
 pub use environment::{MARK, QUIET_ENVIRONMENT};
-pub use error::ExecError;
+pub use error::{ExecError, check_directory};
 pub use gap::Gap;
 pub use interactive::{run_interactive, run_pager};
 pub use kept::{KeptReader, StreamOutput};

@@ -191,6 +191,13 @@ async fn what_cannot_start_is_an_error_that_names_it() {
         error.to_string(),
         "working directory does not exist: /no/such/dir"
     );
+    let mut spec = CommandSpec::shell("true");
+    spec.dir = Some("/dev/null".into());
+    let error = run(spec).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "working directory is not a directory: /dev/null"
+    );
     let error = run(CommandSpec::argv([""; 0])).await.unwrap_err();
     assert_eq!(error.to_string(), "no program to run was named");
 }

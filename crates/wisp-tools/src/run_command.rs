@@ -72,11 +72,8 @@ pub(crate) struct Wanted<'a> {
 pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returned {
     let named = wanted.directory.filter(|d| !d.trim().is_empty());
     let directory = named.map_or_else(|| call.services.directory.clone(), |d| call.services.path(d));
-    if !directory.is_dir() {
-        return Returned::error(format!(
-            "working directory does not exist: {}",
-            directory.display()
-        ));
+    if let Err(e) = wisp_exec::check_directory(&directory) {
+        return Returned::error(e);
     }
     let line = wanted.line;
     if let Err(refusal) = call.clear_command(line, &directory).await {
