@@ -153,7 +153,11 @@ impl Wisp {
 
     /// Runs `wisp` with `input` on standard input.
     pub fn run(&self, args: &[&str], input: &str) -> Ran {
-        let mut command = self.command(args);
+        self.run_command(self.command(args), input)
+    }
+
+    /// Runs a command of [`Wisp::command`] that was changed, with `input` on standard input.
+    pub fn run_command(&self, mut command: Command, input: &str) -> Ran {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -334,8 +334,11 @@ fn a_conversation_goes_on_with_another_model_and_window() {
         &["chat", "--save", "work"],
         "my name is Ada\n!seq 1 300\nand mine is Bo\n/quit\n",
     );
-    wisp.configure(&json!({"model": "other", "ollama": {"contextLength": 4096}}));
-    let ran = wisp.run(&["chat", "--resume", "work"], "what is my name?\n/quit\n");
+    wisp.configure(&json!({"ollama": {"contextLength": 4096}}));
+    let ran = wisp.run(
+        &["chat", "--resume", "work", "--model", "other"],
+        "what is my name?\n/quit\n",
+    );
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let last = server.chats().pop().and_then(|chat| chat.json).unwrap();
     assert_eq!(

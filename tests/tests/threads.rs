@@ -175,3 +175,45 @@ fn what_two_wisps_say_in_turn_is_all_there_also_when_one_condenses() {
     }
     assert!(!copied.contains("> A 3: "), "{copied}");
 }
+
+#[test]
+fn a_conversation_goes_on_with_its_own_model_in_another_directory_and_says_so() {
+    let models = [Model::new("sim"), Model::new("other")];
+    let answer = |seen: &Seen| Reply::text(&format!("I see {} messages.", seen.messages.len()));
+    let server = Server::start(ollama_sim::Config::new(answer).models(models)).unwrap();
+    let wisp = Wisp::with(&server);
+    let (before, now) = (wisp.work().join("before"), wisp.work().join("now"));
+    std::fs::create_dir(&before).unwrap();
+    std::fs::create_dir(&now).unwrap();
+    let run = |directory: &std::path::Path, args: &[&str], text: &str| {
+        let mut command = wisp.command(args);
+        command.current_dir(directory);
+        wisp.run_command(command, text)
+    };
+    run(
+        &before,
+        &["chat", "--save", "work", "--model", "other"],
+        "one\n/quit\n",
+    );
+    std::fs::remove_dir(&before).unwrap();
+    let ran = run(&now, &["chat", "--resume", "work"], "two\nthree\n/quit\n");
+    let moved = format!(
+        "this conversation was held in {}, which is gone; commands now run in {}",
+        before.display(),
+        now.display()
+    );
+    let unwrapped = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&moved), "{}", ran.err);
+    let sent: Vec<_> = server.chats().into_iter().filter_map(|chat| chat.json).collect();
+    let last = sent.last().unwrap();
+    assert_eq!(last["model"], "other");
+    // Once, with the first message, which keeps it: what was sent before does not change.
+    let text = last["messages"].to_string();
+    assert_eq!(
+        text.matches("which is gone; commands now run in").count(),
+        1,
+        "{text}"
+    );
+    assert_eq!(last["messages"][3]["content"], format!("two\n\n[{moved}]"));
+    assert_eq!(last["messages"][5]["content"], "three");
+}

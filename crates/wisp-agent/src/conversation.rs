@@ -96,6 +96,8 @@ pub struct Conversation {
     pub typed: History,
     /// Turns of the conversations before the last `/new`, so that a turn's number is never used twice in a session.
     pub turns_before: u64,
+    /// What the model is told with the next message, once: that the directory is another than before.
+    pub notice: Option<String>,
     /// The demo server, while it is what answers.
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.

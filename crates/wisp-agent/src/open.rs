@@ -375,6 +375,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         shown: crate::printed::Printed::default(),
         typed: crate::history::History::default(),
         turns_before: 0,
+        notice: None,
         demo,
         secrets,
     };

@@ -116,7 +116,10 @@ impl Conversation {
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<TurnOutcome, TurnError> {
-        self.begin(prompt, progress.number)?;
+        match self.notice.take() {
+            Some(notice) => self.begin(&format!("{prompt}\n\n[{notice}]"), progress.number)?,
+            None => self.begin(prompt, progress.number)?,
+        }
         for step in 1..=MAX_STEPS {
             match self.step(step, turn, progress).await? {
                 Step::Replied => return Ok(TurnOutcome::Ok),

@@ -73,7 +73,7 @@ pub use notes::{Author, NOTES_A_TURN, Note, TASK_CHARS, Task, VALUE_CHARS};
 pub use output::{Arrival, HeldBack, Output, Reference, Status};
 pub use pressure::{Action, Pressure, reserve};
 pub use recall::{Recalled, Wanted};
-pub use record::{Rules, ThreadRecord};
+pub use record::{LastUse, Rules, ThreadRecord};
 pub use recording::{CutMade, NewCall, TurnStart};
 pub use reference::{REFERENCE_BYTES, Referenced};
 pub use saved::{Files, LoadError, Loaded, Loss, Masking, ReadAt, SavedFile, load, load_with_past};

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::blocks::Blocks;
 use crate::command::Typed;
 use crate::condense::Condensation;
@@ -40,6 +42,17 @@ impl Default for Rules {
     }
 }
 
+/// With what a conversation was last held, so that it can go on with the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastUse {
+    /// The model's name, as the server lists it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The working directory; text, so that one that is not UTF-8 has U+FFFD in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+}
+
 /// The record of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadRecord {
@@ -66,6 +79,8 @@ pub struct ThreadRecord {
     pub(crate) ratios: BTreeMap<String, f64>,
     /// The audit sessions whose events the entries name.
     pub(crate) sessions: BTreeSet<String>,
+    /// With what it was last held.
+    pub(crate) last_use: LastUse,
 }
 
 impl ThreadRecord {
@@ -87,6 +102,7 @@ impl ThreadRecord {
             saves: 0,
             ratios: BTreeMap::new(),
             sessions: BTreeSet::new(),
+            last_use: LastUse::default(),
         };
         let content = Content::Instructions {
             text: instructions.into(),
@@ -121,6 +137,16 @@ impl ThreadRecord {
             rules: self.rules,
             ..Self::new(self.instructions(), stamp)
         }
+    }
+
+    /// With what the conversation was last held, when that is known.
+    pub fn last_use(&self) -> &LastUse {
+        &self.last_use
+    }
+
+    /// Notes with what the conversation is held now; kept with the next save.
+    pub fn set_last_use(&mut self, last_use: LastUse) {
+        self.last_use = last_use;
     }
 
     /// The system message.

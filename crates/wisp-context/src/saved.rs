@@ -24,7 +24,7 @@ use crate::blocks::Version;
 use crate::condense::Condensation;
 use crate::entry::{Entry, Revision};
 use crate::notes::{Note, Task};
-use crate::record::{INSTRUCTIONS, ThreadRecord};
+use crate::record::{INSTRUCTIONS, LastUse, ThreadRecord};
 use crate::turn::Turn;
 
 pub use load::{LoadError, Loaded, Loss, SavedFile, load, load_with_past};
@@ -72,6 +72,9 @@ struct Header {
     /// The audit sessions its entries name events of.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     sessions: BTreeSet<String>,
+    /// With what the conversation was last held.
+    #[serde(default)]
+    last_use: LastUse,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
@@ -191,6 +194,7 @@ impl ThreadRecord {
             past,
             ratios: self.ratios.clone(),
             sessions: self.sessions.clone(),
+            last_use: self.last_use.clone(),
         };
         let mut out = Lines::default();
         out.add("store", [&header]);

@@ -32,6 +32,15 @@ async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) ->
     if let Some(name) = named {
         return opened(ground, &name, events, person).await;
     }
+    if let Some(name) = last_model(ground) {
+        match opened(ground, &name, events, person).await {
+            Err(error @ (OpenError::Model(_) | OpenError::Disabled(_))) => events.note(
+                NoteLevel::Warning,
+                format!("{name}, which this conversation was held with, is unavailable: {error}"),
+            ),
+            done => return done,
+        }
+    }
     if let Some(name) = ground.config.model() {
         match opened(ground, &name, events, person).await {
             Err(OpenError::Model(error)) if ground.setup.demo => {
@@ -44,6 +53,12 @@ async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) ->
         }
     }
     ask(ground, events, person).await
+}
+
+/// The model that a resumed conversation was last held with.
+fn last_model(ground: &Ground) -> Option<String> {
+    let resumed = ground.resumed.as_ref()?;
+    resumed.record.last_use().model.clone()
 }
 
 /// No server: chat opens on the demo model and says so in one line; everything else fails with the reason.

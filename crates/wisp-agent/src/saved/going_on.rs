@@ -1,5 +1,7 @@
 //! A conversation goes on: what the person is told of it, and what they can look at again.
 
+use std::path::Path;
+
 use wisp_context::{Content, Entry};
 use wisp_output::amount::grouped;
 
@@ -29,6 +31,11 @@ impl Conversation {
         }
         self.events
             .note(NoteLevel::Info, self.where_it_was(&resumed.name));
+        let before = self.record.last_use().directory.clone();
+        if let Some(moved) = before.and_then(|before| moved(Path::new(&before), &self.directory)) {
+            self.events.note(NoteLevel::Warning, moved.clone());
+            self.notice = Some(moved);
+        }
     }
 
     /// `going on with work: 12 turns, the last begun 2026-11-30 14:05 with "Fix the parser"`.
@@ -58,6 +65,19 @@ impl Conversation {
     }
 }
 
+/// What has to be said when a conversation goes on in another directory than it was held in.
+fn moved(before: &Path, now: &Path) -> Option<String> {
+    if before == now {
+        return None;
+    }
+    let gone = if before.is_dir() { "" } else { ", which is gone" };
+    Some(format!(
+        "this conversation was held in {}{gone}; commands now run in {}",
+        before.display(),
+        now.display()
+    ))
+}
+
 /// What `/show` and `/last` find of an output of before.
 pub(crate) fn shown(entry: &Entry) -> Option<Shown> {
     let Content::Output(output) = &entry.content else {
@@ -85,5 +105,28 @@ fn typed(entry: &Entry) -> Option<String> {
         Content::Prompt { text } => Some(text.as_str().to_owned()),
         Content::Command { command, .. } => Some(format!("!{command}")),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_directory_is_named_and_whether_the_old_one_is_gone() {
+        let now = tempfile::tempdir().expect("a directory");
+        let before = tempfile::tempdir().expect("a directory");
+        let (here, there) = (now.path(), before.path().to_owned());
+        assert_eq!(moved(here, here), None);
+        let said = |gone| {
+            format!(
+                "this conversation was held in {}{gone}; commands now run in {}",
+                there.display(),
+                here.display()
+            )
+        };
+        assert_eq!(moved(&there, here), Some(said("")));
+        drop(before);
+        assert_eq!(moved(&there, here), Some(said(", which is gone")));
     }
 }

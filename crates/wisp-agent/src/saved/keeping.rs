@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use wisp_audit::Kind;
-use wisp_context::ThreadRecord;
+use wisp_context::{LastUse, ThreadRecord};
 
 use super::{Folder, SavedError, Thread};
 use crate::conversation::Conversation;
@@ -21,6 +21,10 @@ impl Conversation {
         if self.estimator.is_calibrated() {
             self.record.set_ratio(&self.model.name, self.estimator.ratio());
         }
+        self.record.set_last_use(LastUse {
+            model: (!self.model.demo).then(|| self.model.name.clone()),
+            directory: Some(self.directory.display().to_string()),
+        });
         let failed_before = thread.failed;
         let done = thread.save(&mut self.record, &self.secrets);
         thread.failed = done.is_err();

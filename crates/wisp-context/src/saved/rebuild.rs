@@ -10,7 +10,7 @@ use crate::condense::Condensation;
 use crate::earlier::Earlier;
 use crate::entry::{Content, Cut, Entry, EntryId, Kind, Origin, Revision};
 use crate::notes::{Note, Task};
-use crate::record::{INSTRUCTIONS, Rules, ThreadRecord};
+use crate::record::{INSTRUCTIONS, LastUse, Rules, ThreadRecord};
 use crate::tail::Tail;
 use crate::turn::{Outcome, Turn};
 
@@ -40,6 +40,7 @@ pub(super) struct Parts {
     pub(super) tasks: Vec<Task>,
     pub(super) ratios: BTreeMap<String, f64>,
     pub(super) sessions: BTreeSet<String>,
+    pub(super) last_use: LastUse,
     /// The end line was there.
     pub(super) ended: bool,
 }
@@ -82,6 +83,7 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
         saves: parts.save,
         ratios: parts.ratios,
         sessions: parts.sessions,
+        last_use: parts.last_use,
     };
     record.settle();
     Some(record)

@@ -45,6 +45,7 @@ impl Read {
                 self.past = Some(header.past);
                 parts.ratios = header.ratios;
                 parts.sessions = header.sessions;
+                parts.last_use = header.last_use;
             }
             Line::Entry(entry) => {
                 parts.entries.entry(entry.id).or_insert(*entry);
