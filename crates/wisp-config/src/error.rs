@@ -58,6 +58,9 @@ pub enum ConfigError {
     /// Neither `WISP_HOME` nor `HOME` says where wisp's files are.
     #[error("there is no home for wisp's files: neither WISP_HOME nor HOME is set")]
     NoHome,
+    /// The variable that says where wisp's files are is not UTF-8.
+    #[error("{0} is not UTF-8 text, so wisp's files cannot be named")]
+    HomeNotText(&'static str),
     /// wisp's home cannot be used.
     #[error("wisp's home cannot be used: {0}")]
     Home(#[source] FileError),
@@ -92,6 +95,7 @@ impl ConfigError {
             } => format!("did you mean {near}?"),
             Self::Unknown { nearest: None, .. } => "wisp config list names every setting".to_owned(),
             Self::NoHome => "set WISP_HOME to a directory".to_owned(),
+            Self::HomeNotText(_) => "set WISP_HOME to a directory whose path is UTF-8".to_owned(),
             Self::Home(_) | Self::Write(_) => {
                 "make it a directory you can write to, or set WISP_HOME to another".to_owned()
             }

@@ -20,7 +20,12 @@ impl Paths {
 
     /// The paths under the home the environment names; relative ones count from `cwd`.
     pub fn of(env: &Env, cwd: &Path) -> Result<Self, ConfigError> {
-        let home = env.wisp_home().ok_or(ConfigError::NoHome)?;
+        let Some(home) = env.wisp_home() else {
+            let unread = ["WISP_HOME", "HOME"]
+                .into_iter()
+                .find(|name| env.is_not_text(name));
+            return Err(unread.map_or(ConfigError::NoHome, ConfigError::HomeNotText));
+        };
         Ok(Self::under(cwd.join(home)))
     }
 
