@@ -52,7 +52,9 @@ impl Config {
         if let Some(home) = self.path().parent() {
             files::private_dir(home).map_err(ConfigError::Home)?;
         }
-        files::replace(&self.real_path(), text.as_bytes())?;
+        let real = self.real_path();
+        let written = Encoding::of(&std::fs::read(&real).unwrap_or_default()).bytes(&text);
+        files::replace(&real, &written)?;
         let shown = |value: Option<&Value>| match (row.kind, value) {
             (Kind::Secret, Some(_)) => Some(Value::from("(set)")),
             (_, value) => value.cloned(),
@@ -72,6 +74,39 @@ impl Config {
         std::fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned())
     }
 }
+
+/// How a file of text is written beside its text: what an editor of another system put there stays.
+#[derive(Debug, Clone, Copy, Default)]
+struct Encoding {
+    /// It begins with a byte order mark.
+    mark: bool,
+    /// Its lines end in CR LF.
+    crlf: bool,
+}
+
+impl Encoding {
+    fn of(bytes: &[u8]) -> Self {
+        let first = bytes.iter().position(|b| *b == b'\n').unwrap_or(0);
+        Self {
+            mark: bytes.starts_with(MARK),
+            crlf: first > 0 && bytes[first - 1] == b'\r',
+        }
+    }
+
+    /// The bytes of a text whose lines end in LF.
+    fn bytes(self, text: &str) -> Vec<u8> {
+        let mut bytes = if self.mark { MARK.to_vec() } else { Vec::new() };
+        if self.crlf {
+            bytes.extend_from_slice(text.replace('\n', "\r\n").as_bytes());
+        } else {
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        bytes
+    }
+}
+
+/// UTF-8's byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 fn known(name: &str) -> Result<&'static Setting, ConfigError> {
     setting(name).ok_or_else(|| ConfigError::Unknown {
@@ -127,6 +162,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn line_ends_and_the_byte_order_mark_stay_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.json");
+        for (before, after) in [
+            (
+                &b"\xef\xbb\xbf{\r\n  \"model\": \"a\"\r\n}\r\n"[..],
+                &b"\xef\xbb\xbf{\r\n  \"model\": \"b\"\r\n}\r\n"[..],
+            ),
+            (b"{\r\n\"model\": \"a\"}", b"{\r\n  \"model\": \"b\"\r\n}\r\n"),
+            (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{\n  \"model\": \"b\"\n}\n"),
+            (b"\n{}\r\n", b"{\n  \"model\": \"b\"\n}\n"),
+        ] {
+            fs::write(&path, before).unwrap();
+            Config::load(&path).unwrap().set("model", "b").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), after);
+        }
+    }
 
     #[test]
     fn a_change_keeps_every_other_key_and_their_order() {
