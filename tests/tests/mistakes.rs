@@ -171,3 +171,33 @@ fn an_output_that_is_not_kept_is_named() {
     let told = "error: no stored output has the id abcdef\nhint: wisp outputs lists what is kept\n";
     assert_eq!(said(&["show", "abcdef"]), (1, told.to_owned()));
 }
+
+#[test]
+fn a_home_that_is_not_utf_8_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let wisp = Wisp::new();
+    let latin = std::ffi::OsStr::from_bytes(b"/tmp/caf\xe9");
+    for (unset, name) in [(Some("WISP_HOME"), "HOME"), (None, "WISP_HOME")] {
+        let mut command = wisp.command(&["config", "list"]);
+        if let Some(unset) = unset {
+            command.env_remove(unset);
+        }
+        command.env(name, latin);
+        let ran = wisp.run_command(command, "");
+        let told = format!(
+            "error: {name} is not UTF-8 text, so wisp's files cannot be named\nhint: set WISP_HOME to a directory whose path is UTF-8\n"
+        );
+        assert_eq!((ran.code, ran.err), (Some(1), told));
+    }
+}
+
+#[test]
+fn the_log_opens_on_the_last_conversation_and_not_on_a_changed_setting() {
+    let server = three_models();
+    let wisp = Wisp::with(&server);
+    wisp.run(&["chat", "--model", "small"], "hello there\n/quit\n");
+    wisp.run(&["config", "set", "audit.days", "7"], "");
+    let ran = wisp.run(&["logs"], "");
+    assert!(ran.text().contains("hello there"), "{}", ran.text());
+    assert!(!ran.text().contains("config.change"), "{}", ran.text());
+}

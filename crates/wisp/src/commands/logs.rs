@@ -94,9 +94,18 @@ fn pick<'a>(found: &'a [SessionFile], start: &str) -> anyhow::Result<&'a Session
     }
 }
 
+/// The conversation that was written to last. Commands such as `wisp config set` have sessions of their own, which name no
+/// model.
+fn last_conversation(found: &[SessionFile]) -> Option<&SessionFile> {
+    found.iter().find(|session| {
+        let events = AuditFile::at(&session.path).and_then(|file| file.events());
+        let first = events.ok().and_then(|mut events| events.next()?.ok());
+        first.is_some_and(|first| first.text("model").is_some())
+    })
+}
+
 fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Result<ExitCode> {
-    let latest = found.first();
-    let session = match (&args.session, latest) {
+    let session = match (&args.session, last_conversation(found).or(found.first())) {
         (Some(start), _) => pick(found, start)?,
         (None, Some(latest)) => latest,
         (None, None) => {
