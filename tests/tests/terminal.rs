@@ -129,9 +129,12 @@ fn what_is_typed_before_the_choice_of_a_model_is_seen_chooses_nothing_and_stands
     wisp.configure(&serde_json::json!({}));
     let mut terminal = Terminal::start(&wisp, &["chat"]);
     terminal.send("1\r");
-    terminal.wait_for("a number chooses");
+    terminal.wait_for("number or name");
     terminal.wait_for("> ");
-    terminal.send("2\r");
+    terminal.send("9\r");
+    terminal.wait_for("\"9\" is none of these");
+    terminal.wait_for("> ");
+    terminal.send("sec\r");
     terminal.wait_for("second:latest is kept as the model");
     terminal.wait_for("approve at moderate");
     terminal.wait_for("> ");

@@ -124,6 +124,17 @@ pub enum OpenError {
     /// No model is configured and none can be chosen.
     #[error("no model is configured{0}")]
     NoModel(String),
+    /// The server has no model of this name.
+    #[error("no model {name} is installed{}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?")))]
+    NotInstalled {
+        /// What was asked for.
+        name: String,
+        /// The installed model nearest to it.
+        near: Option<String>,
+    },
+    /// There is no model to choose from: none is installed, or none of those that are can call tools.
+    #[error("{0}")]
+    NoneInstalled(String),
     /// A tool that does not exist, or is disabled.
     #[error("there is no tool {name}; the tools are: {tools}")]
     UnknownTool {
@@ -169,6 +180,13 @@ impl OpenError {
             Self::NoModel(_) => {
                 Some("name one with --model NAME, or keep one with: wisp config set model NAME".to_owned())
             }
+            Self::NotInstalled { name, near } => Some(match near {
+                Some(near) => {
+                    format!("use it with --model {near}, or fetch the other: wisp models pull {name}")
+                }
+                None => format!("wisp models lists those that are; to fetch it: wisp models pull {name}"),
+            }),
+            Self::NoneInstalled(_) => Some("fetch one: wisp models pull qwen3:8b".to_owned()),
             Self::NoTools(_) => {
                 Some("choose a model with the tools capability: wisp models lists them".to_owned())
             }

@@ -88,6 +88,7 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
             commands::chat::run(&args, env)
         }
         None => {
+            commands::unknown::elsewhere(&cli.respond.prompt)?;
             commands::unknown::slip(&cli.respond.prompt)?;
             commands::respond::run(&cli.respond, env)
         }

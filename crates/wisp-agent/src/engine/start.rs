@@ -6,8 +6,8 @@ use super::consent::{Asking, consent};
 use super::desk::Asker;
 use crate::conversation::Conversation;
 use crate::events::Events;
-use crate::model::Model;
 use crate::model::known::Known;
+use crate::model::{Model, fetch, missing};
 use crate::open::{Chosen, Ground, OpenError, demo, open};
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
@@ -34,16 +34,18 @@ async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) ->
     }
     if let Some(name) = last_model(ground) {
         match opened(ground, &name, events, person).await {
-            Err(error @ (OpenError::Model(_) | OpenError::Disabled(_))) => events.note(
-                NoteLevel::Warning,
-                format!("{name}, which this conversation was held with, is unavailable: {error}"),
-            ),
+            Err(error @ (OpenError::Model(_) | OpenError::NotInstalled { .. } | OpenError::Disabled(_))) => {
+                events.note(
+                    NoteLevel::Warning,
+                    format!("{name}, which this conversation was held with, is unavailable: {error}"),
+                )
+            }
             done => return done,
         }
     }
     if let Some(name) = ground.config.model() {
         match opened(ground, &name, events, person).await {
-            Err(OpenError::Model(error)) if ground.setup.demo => {
+            Err(error @ (OpenError::Model(_) | OpenError::NotInstalled { .. })) if ground.setup.demo => {
                 events.note(
                     NoteLevel::Warning,
                     format!("{name}, which is configured, is unavailable: {error}"),
@@ -86,7 +88,10 @@ async fn opened(
     if disabled.iter().any(|d| same_model(d, name)) {
         return Err(OpenError::Disabled(name.to_owned()));
     }
-    let mut model = Model::open(ground.client.clone(), name, ground.preferences.clone()).await?;
+    let mut model = match Model::open(ground.client.clone(), name, ground.preferences.clone()).await {
+        Ok(model) => model,
+        Err(error) => return Err(missing::explained(&ground.client, name, error).await),
+    };
     let asking = Asking {
         person,
         events,
@@ -105,33 +110,37 @@ async fn opened(
 async fn ask(ground: &mut Ground, events: &Events, person: Option<&Asker>) -> Result<Chosen, OpenError> {
     let hidden = ground.config.disabled_models();
     let mut listed = ground.client.tags().await?;
+    let any = !listed.is_empty();
     listed.retain(|m| !hidden.iter().any(|h| same_model(h, &m.name)));
     let usable = usable(ground, listed).await;
     let names: Vec<&str> = usable.iter().map(|m| m.name.as_str()).collect();
-    let Some(person) = person else {
-        let installed = if names.is_empty() {
-            String::new()
-        } else {
-            format!("; installed are {}", names.join(", "))
-        };
-        return Err(OpenError::NoModel(installed));
-    };
     if usable.is_empty() {
-        return Err(OpenError::NoModel(
-            "; none that can call tools is installed, fetch one with: ollama pull qwen3:8b".to_owned(),
-        ));
+        let missing = OpenError::NoneInstalled(if any {
+            "none of the installed models can call tools".to_owned()
+        } else {
+            "no model is installed".to_owned()
+        });
+        let Some(person) = person else { return Err(missing) };
+        let name = fetch::offered(&ground.client, events, person, missing).await?;
+        return kept(ground, &name, events, person).await;
     }
+    let installed = || OpenError::NoModel(format!("; installed are {}", names.join(", ")));
+    let Some(person) = person else {
+        return Err(installed());
+    };
     let choice = Choice {
         title: "Which model should wisp talk to? The choice is kept.".to_owned(),
         options: usable.iter().map(option).collect(),
         ..Choice::default()
     };
-    let name = person
-        .choose(choice)
-        .await
-        .ok_or_else(|| OpenError::NoModel(format!("; installed are {}", names.join(", "))))?;
-    let mut chosen = opened(ground, &name, events, Some(person)).await?;
-    match ground.config.set("model", &name) {
+    let name = person.choose(choice).await.ok_or_else(installed)?;
+    kept(ground, &name, events, person).await
+}
+
+/// Opens the model that the person chose, and keeps the choice in the configuration.
+async fn kept(ground: &mut Ground, name: &str, events: &Events, person: &Asker) -> Result<Chosen, OpenError> {
+    let mut chosen = opened(ground, name, events, Some(person)).await?;
+    match ground.config.set("model", name) {
         Ok(changed) => {
             chosen.kept = Some(changed);
             events.note(

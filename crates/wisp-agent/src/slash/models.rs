@@ -8,10 +8,10 @@ use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::engine::consent::{Asking, consent};
-use crate::model::Model;
 use crate::model::known::Known;
 use crate::model::leave;
 use crate::model::list::{Entry, list};
+use crate::model::{Model, missing};
 use crate::open::OpenError;
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
 
@@ -41,7 +41,11 @@ async fn opened(conversation: &Conversation, name: &str, scene: &Scene<'_>) -> R
     if disabled.iter().any(|d| same_model(d, name)) {
         return Err(OpenError::Disabled(name.to_owned()));
     }
-    let mut model = Model::open(conversation.server(), name, conversation.preferences.clone()).await?;
+    let client = conversation.server();
+    let mut model = match Model::open(client.clone(), name, conversation.preferences.clone()).await {
+        Ok(model) => model,
+        Err(error) => return Err(missing::explained(&client, name, error).await),
+    };
     let asking = Asking {
         person: Some(scene.person),
         events: &conversation.events,

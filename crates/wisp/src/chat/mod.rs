@@ -218,8 +218,8 @@ impl Chat {
         let _ = err.flush();
     }
 
-    /// A numbered list; a number or a value chooses, Enter leaves it, Ctrl-C leaves it and stops the turn. What was typed
-    /// before the list was seen is no answer.
+    /// A numbered list; a number, a name or its beginning chooses, Enter cancels, Ctrl-C cancels and stops the turn.
+    /// Anything else is asked about again where somebody is there. What was typed before the list was seen is no answer.
     fn choose(&mut self, choice: &Choice) {
         self.renderer.settle();
         self.renderer.words(Role::Prompt, &safe::safe(&choice.title));
@@ -234,15 +234,25 @@ impl Chat {
         }
         self.renderer.words(Role::Quiet, ways(choice));
         let _ = self.renderer.err.flush();
-        let line = match self.answer() {
-            Asked::Line(line) => line,
-            Asked::Cleared => {
-                self.send(Command::Interrupt);
-                String::new()
+        let mut seen = false;
+        let value = loop {
+            let line = match self.answer(std::mem::replace(&mut seen, true)) {
+                Asked::Line(line) => line,
+                Asked::Cleared => {
+                    self.send(Command::Interrupt);
+                    break None;
+                }
+                Asked::End => break None,
+            };
+            let line = line.trim();
+            let value = chosen(choice, line);
+            if value.is_some() || line.is_empty() || line.starts_with('/') || !self.interactive {
+                break value;
             }
-            Asked::End => String::new(),
+            let wrong = format!("{line:?} is none of these: {}", ways(choice));
+            self.renderer.words(Role::Quiet, &safe::safe(&wrong));
+            let _ = self.renderer.err.flush();
         };
-        let value = chosen(choice, line.trim());
         self.send(Command::Choose {
             id: choice.id.clone(),
             value,
@@ -250,10 +260,9 @@ impl Chat {
         });
     }
 
-    /// The line that answers a list.
-    fn answer(&mut self) -> Asked {
-        let left = self
-            .interactive
+    /// The line that answers a list. What is typed before a list was `seen` is kept for the next line.
+    fn answer(&mut self, seen: bool) -> Asked {
+        let left = (self.interactive && !seen)
             .then(|| Raw::enter().and_then(|mut keys| self.ahead.gather(&mut keys)));
         match (left, &mut self.editor) {
             (Some(Ok(Some(key))), _) if key.code == KeyCode::Char('c') => Asked::Cleared,
@@ -327,9 +336,9 @@ fn read_line(interactive: bool, renderer: &mut Renderer) -> Option<String> {
 /// How a choice is answered.
 fn ways(choice: &Choice) -> &'static str {
     match (choice.options.is_empty(), choice.accepts_text) {
-        (true, _) => "type the answer; Enter alone leaves it",
-        (false, true) => "a number chooses, other words are the answer, Enter leaves it",
-        (false, false) => "a number chooses, Enter leaves it",
+        (true, _) => "type the answer, Enter alone to cancel",
+        (false, true) => "number, or your own answer, Enter to cancel",
+        (false, false) => "number or name, Enter to cancel",
     }
 }
 
@@ -343,7 +352,12 @@ fn chosen(choice: &Choice, line: &str) -> Option<String> {
         .ok()
         .and_then(|n| choice.options.get(n.checked_sub(1)?));
     let by_value = choice.options.iter().find(|o| o.value == line || o.label == line);
-    let option = by_number.or(by_value).map(|o| o.value.clone());
+    let mut beginning = choice.options.iter().filter(|o| o.value.starts_with(line));
+    let by_beginning = match (beginning.next(), beginning.next()) {
+        (Some(one), None) if !choice.accepts_text => Some(one),
+        _ => None,
+    };
+    let option = by_number.or(by_value).or(by_beginning).map(|o| o.value.clone());
     option.or_else(|| choice.accepts_text.then(|| line.to_owned()))
 }
 
@@ -371,13 +385,13 @@ mod tests {
         assert_eq!(chosen(&choice, ""), None);
         assert_eq!(
             (ways(&choice), chosen(&choice, "/a")),
-            ("a number chooses, Enter leaves it", None)
+            ("number or name, Enter to cancel", None)
         );
         let free = Choice {
             accepts_text: true,
             ..Choice::default()
         };
-        assert_eq!(ways(&free), "type the answer; Enter alone leaves it");
+        assert_eq!(ways(&free), "type the answer, Enter alone to cancel");
         assert_eq!(chosen(&free, "/usr/local"), Some("/usr/local".into()));
         assert_eq!(chosen(&free, "2"), Some("2".into()));
     }

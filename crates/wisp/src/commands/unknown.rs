@@ -4,12 +4,12 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 
-/// A word that was typed where a subcommand stands, and the one it is near to.
+/// A word that was typed where a subcommand stands, and what was probably meant.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no command {word}; did you mean `wisp {near}`?")]
+#[error("there is no command {word}; {instead}")]
 pub struct NoCommand {
     word: String,
-    near: String,
+    instead: String,
     rest: String,
 }
 
@@ -23,6 +23,55 @@ impl NoCommand {
     }
 }
 
+/// Words that are commands of other programs and none of wisp's, and what does the same here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("version", "wisp --version"),
+    ("update", "nothing: install the new version over this one"),
+    ("upgrade", "nothing: install the new version over this one"),
+    ("install", "wisp models pull NAME, for a model"),
+    ("pull", "wisp models pull NAME"),
+    ("list", "wisp models, wisp threads or wisp outputs"),
+    (
+        "login",
+        "nothing: wisp has no account; the server's key is ollama.apiKey",
+    ),
+    (
+        "logout",
+        "nothing: wisp has no account; the server's key is ollama.apiKey",
+    ),
+    ("init", "nothing: wisp needs no setup; wisp doctor checks it"),
+    ("setup", "nothing: wisp needs no setup; wisp doctor checks it"),
+    ("resume", "wisp chat --resume"),
+    ("continue", "wisp chat --resume"),
+    ("sessions", "wisp threads"),
+    ("history", "wisp threads"),
+    ("settings", "wisp config"),
+    ("status", "wisp doctor"),
+    ("audit", "wisp logs"),
+    ("man", "wisp help"),
+    ("manual", "wisp help"),
+    ("usage", "wisp help"),
+    ("completion", "nothing yet: there are no completions for shells"),
+    ("completions", "nothing yet: there are no completions for shells"),
+];
+
+/// Whether a prompt is plainly a command: one such word alone, or `pull` and its like with the name of a model.
+pub fn elsewhere(prompt: &[String]) -> Result<(), NoCommand> {
+    let (word, given) = match prompt {
+        [word] => (word, None),
+        [word, given] if ["pull", "install", "resume"].contains(&word.as_str()) => (word, Some(given)),
+        _ => return Ok(()),
+    };
+    match ELSEWHERE.iter().find(|(name, _)| name == word) {
+        None => Ok(()),
+        Some((_, here)) => Err(NoCommand {
+            word: word.clone(),
+            instead: format!("what does it here: {here}"),
+            rest: given.map_or_else(String::new, |word| format!(" {word}")),
+        }),
+    }
+}
+
 /// Whether the words of a prompt are a slip for a subcommand: alone, or with one word that a subcommand is given.
 /// Longer prompts, quoted ones and those that begin with another word are prompts.
 pub fn slip(prompt: &[String]) -> Result<(), NoCommand> {
@@ -31,7 +80,8 @@ pub fn slip(prompt: &[String]) -> Result<(), NoCommand> {
         [word, given] => (word, Some(given)),
         _ => return Ok(()),
     };
-    if word.len() < 4 || !word.chars().all(|c| c.is_ascii_lowercase()) {
+    let word = &word.to_ascii_lowercase();
+    if word.len() < 3 || !word.chars().all(|c| c.is_ascii_lowercase()) {
         return Ok(());
     }
     let all = Cli::command();
@@ -46,7 +96,7 @@ pub fn slip(prompt: &[String]) -> Result<(), NoCommand> {
     }
     Err(NoCommand {
         word: word.clone(),
-        near: near.get_name().to_owned(),
+        instead: format!("did you mean `wisp {}`?", near.get_name()),
         rest: given.map_or_else(String::new, |word| format!(" {word}")),
     })
 }
@@ -81,6 +131,36 @@ mod tests {
         assert_eq!(said(&["modles"]).as_deref(), Some(modles));
         assert!(said(&["sumarise", "build.log"]).is_some());
         assert!(said(&["modles", "pull"]).is_some());
+        assert_eq!(said(&["Modles"]).as_deref(), Some(modles));
+        for (slip, meant) in [
+            ("log", "logs"),
+            ("cht", "chat"),
+            ("tool", "tools"),
+            ("shwo", "show"),
+        ] {
+            let told = format!("did you mean `wisp {meant}`?");
+            assert!(said(&[slip]).is_some_and(|said| said.contains(&told)), "{slip}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_a_command_of_other_programs_is_no_prompt() {
+        let said = |prompt: &[&str]| {
+            let words: Vec<String> = prompt.iter().map(|word| (*word).to_owned()).collect();
+            elsewhere(&words).err().map(|no| format!("{no} {}", no.hint()))
+        };
+        assert_eq!(
+            said(&["pull", "qwen3:8b"]).as_deref(),
+            Some(
+                "there is no command pull; what does it here: wisp models pull NAME to send it to the model: wisp respond \"pull qwen3:8b\""
+            )
+        );
+        for (word, _) in ELSEWHERE {
+            assert!(said(&[word]).is_some(), "{word}");
+            assert_eq!(said(&[word, "the", "parser"]), None, "{word}");
+        }
+        assert_eq!(said(&["update", "README"]), None);
+        assert_eq!(said(&["hello"]), None);
         for prompt in [
             &["hello"][..],
             &["hi"],
@@ -88,7 +168,6 @@ mod tests {
             &["list", "outputs"],
             &["shop", "tips"],
             &["outpus", "of", "the build"],
-            &["Modles"],
             &["modles", "help"],
             &[],
         ] {
