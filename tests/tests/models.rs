@@ -367,3 +367,26 @@ fn a_model_whose_server_declares_what_it_can_do_is_not_checked() {
     assert_eq!(missing.code, Some(1));
     assert!(missing.err.contains("nowhere"), "{}", missing.err);
 }
+
+#[test]
+fn a_model_that_is_not_installed_is_named_with_the_nearest() {
+    let server = three_models();
+    let wisp = Wisp::with(&server);
+    let ran = wisp.run(&["--model", "smal", "hi"], "");
+    let told = "error: no model smal is installed; did you mean small:latest?\n\
+                hint: use it with --model small:latest, or fetch the other: wisp models pull smal\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), told));
+    let ran = wisp.run(&["chat", "--model", "small"], "/model smal\n/quit\n");
+    assert!(
+        ran.err
+            .contains("no model smal is installed; did you mean small:latest?"),
+        "{}",
+        ran.err
+    );
+    let none = Server::start(Config::new(|_: &ollama_sim::Seen| Reply::text("hi")).models([])).unwrap();
+    let wisp = Wisp::with(&none);
+    wisp.configure(&json!({}));
+    let ran = wisp.run(&["hi"], "");
+    let told = "error: no model is installed\nhint: fetch one: wisp models pull qwen3:8b\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), told));
+}

@@ -447,3 +447,22 @@ fn a_reply_that_stops_in_the_middle_of_a_line_goes_on_there() {
     terminal.send("\x04");
     assert_eq!(terminal.end().code(), Some(0));
 }
+
+#[test]
+fn where_no_model_is_installed_one_is_offered_fetched_and_talked_to() {
+    let config = ollama_sim::Config::new(|_: &ollama_sim::Seen| Reply::text("Hello.")).models([]);
+    let server = ollama_sim::Server::start(config).unwrap();
+    let wisp = Wisp::with(&server);
+    wisp.configure(&serde_json::json!({}));
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("no model is installed. Fetch one now?");
+    terminal.wait_for("qwen3:8b");
+    terminal.wait_for("> ");
+    terminal.send("1\r");
+    terminal.wait_for("qwen3:8b is installed");
+    terminal.wait_for("qwen3:8b is kept as the model");
+    terminal.wait_for("approve at moderate");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(server.requests().iter().any(|r| r.path == "/api/pull"));
+}
