@@ -9,9 +9,9 @@
 
 use std::path::Path;
 
-use ollama_sim::{Model, Reply, Seen};
+use ollama_sim::{Model, Remote, Reply, Seen};
 use serde_json::{Value, json};
-use wisp_tests::{Wisp, serve};
+use wisp_tests::{Wisp, serve, tool_message};
 
 /// Values put together here so that no file of the tree holds one whole, with the text each stands in.
 fn secrets() -> Vec<(String, String)> {
@@ -135,6 +135,53 @@ fn a_masked_conversation_goes_on() {
     let sent = request.to_string();
     assert!(sent.contains("the token is [REDACTED:github-token#"), "{sent}");
     assert!(!ran.err.contains("damaged"), "{}", ran.err);
+}
+
+/// What the model was sent in its last request, where it runs here or elsewhere.
+fn sent(elsewhere: bool, setting: &str) -> String {
+    let model = Model {
+        remote: elsewhere.then(|| Remote {
+            host: "https://ollama.com:443".into(),
+            model: "sim".into(),
+            signed_in: true,
+            quota: None,
+        }),
+        ..Model::new("sim")
+    };
+    let mut asked = 0;
+    let server = serve(model, move |_: &Seen| {
+        asked += 1;
+        if asked == 1 {
+            Reply::call("run_command", json!({"command": "cat printed.txt"}))
+        } else {
+            Reply::text("done")
+        }
+    });
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({"model": "sim", "secrets": {"maskForModel": setting}}));
+    std::fs::write(wisp.work().join("printed.txt"), printed()).unwrap();
+    let ran = wisp.run(&["--yes", "look"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    tool_message(&server)
+}
+
+#[test]
+fn a_model_elsewhere_is_sent_no_secret_unless_that_is_set() {
+    let value = &secrets()[2].1;
+    for (elsewhere, setting, masked) in [
+        (true, "auto", true),
+        (true, "off", false),
+        (false, "auto", false),
+        (false, "on", true),
+    ] {
+        let sent = sent(elsewhere, setting);
+        assert_eq!(!sent.contains(value), masked, "{elsewhere} {setting}: {sent}");
+        assert_eq!(
+            sent.contains("[REDACTED:github-token#1]"),
+            masked,
+            "{elsewhere} {setting}"
+        );
+    }
 }
 
 #[test]

@@ -43,5 +43,5 @@ pub use conversation::{Conversation, Shown};
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
 pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground};
-pub use secrets::Secrets;
+pub use secrets::{MaskWhen, Masking, Secrets, far};
 pub use turn::{MAX_STEPS, TurnError};

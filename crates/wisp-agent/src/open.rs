@@ -26,7 +26,7 @@ use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::offer;
 use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
-use crate::secrets::Secrets;
+use crate::secrets::{MaskWhen, Masking, Secrets};
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -264,6 +264,10 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
     let preferences = Preferences {
         elsewhere: setup.yes,
         known: Some(Known::at(paths.models())),
+        masking: Some(Masking {
+            secrets: secrets.clone(),
+            when: MaskWhen::of(&config.mask_for_model()),
+        }),
         ..preferences(&config)
     };
     let client = client(&setup.env, &config)?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use wisp_guard::secrets::Masker;
+use wisp_ollama::Host;
 use wisp_output::amount::counted;
 
 use crate::conversation::Conversation;
@@ -20,6 +21,57 @@ struct Shared {
     masker: Mutex<Masker>,
     /// How many the person was told of.
     told: AtomicUsize,
+}
+
+/// When secrets are masked in what a model is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaskWhen {
+    /// When it runs on another machine.
+    Away,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl MaskWhen {
+    /// The meaning of `secrets.maskForModel`.
+    pub fn of(setting: &str) -> Self {
+        match setting {
+            "on" => Self::Always,
+            "off" => Self::Never,
+            _ => Self::Away,
+        }
+    }
+}
+
+/// What masks secrets in what a model is sent, and when.
+#[derive(Debug, Clone)]
+pub struct Masking {
+    /// The masker of the conversation.
+    pub secrets: Secrets,
+    /// When it is used.
+    pub when: MaskWhen,
+}
+
+/// What is said of a server on another machine; nothing of one on this.
+///
+/// ```
+/// let host = wisp_ollama::Host::parse("http://10.1.2.3:11434").unwrap();
+/// assert!(wisp_agent::far(&host).unwrap().contains("plain HTTP"));
+/// ```
+pub fn far(host: &Host) -> Option<String> {
+    if host.is_loopback() {
+        return None;
+    }
+    let way = if host.sends_in_clear() {
+        " over plain HTTP, which everyone on the way can read and change"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{host} is not this machine: what you type and what tools return is sent there{way}"
+    ))
 }
 
 impl Default for Secrets {
@@ -58,6 +110,16 @@ impl Conversation {
     /// Tells how many secrets were masked in what this turn wrote, when it wrote more of them than the person knows of.
     pub(crate) fn tell_masked(&self) {
         let new = self.secrets.untold();
+        if new > 0 && self.model.masks().is_some() {
+            let secrets = counted(new as u64, "secret");
+            let text = format!(
+                "{secrets} masked in what {} is sent and in all that is written; kept outputs hold what was printed. \
+                 wisp config set secrets.maskForModel off sends them",
+                self.model.name
+            );
+            self.events.note(NoteLevel::Info, text);
+            return;
+        }
         let places = match (self.audit.is_on(), self.thread.is_some()) {
             (true, true) => "the audit and the saved conversation",
             (true, false) => "the audit",
@@ -69,5 +131,34 @@ impl Conversation {
             let text = format!("{secrets} masked in {places}; kept outputs hold what was printed");
             self.events.note(NoteLevel::Info, text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(host: &str) -> Option<String> {
+        far(&Host::parse(host).unwrap())
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_said_and_plain_http_is_named() {
+        for near in [
+            "127.0.0.1",
+            "http://localhost:1",
+            "[::1]:2",
+            "http://[::ffff:127.0.0.1]:3",
+            "0.0.0.0",
+        ] {
+            assert_eq!(said(near), None, "{near}");
+        }
+        assert_eq!(
+            said("http://gpu.example:11434").unwrap(),
+            "http://gpu.example:11434 is not this machine: what you type and what tools return is sent there over \
+             plain HTTP, which everyone on the way can read and change"
+        );
+        let secure = said("https://gpu.example").unwrap();
+        assert!(secure.ends_with("is sent there"), "{secure}");
     }
 }

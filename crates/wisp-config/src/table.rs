@@ -201,6 +201,12 @@ pub const SETTINGS: &[Setting] = &[
         "90",
         "Days an audit file is kept; 0 for ever",
     ),
+    row(
+        "secrets.maskForModel",
+        Kind::Choice(&["auto", "on", "off"]),
+        "\"auto\"",
+        "Whether secrets are masked in what the model is sent; auto, when it runs on another machine",
+    ),
     // --- the faces -------------------------------------------------------------------------------
     row("theme", Kind::Choice(THEMES), "\"auto\"", "Colours"),
     row(

@@ -183,6 +183,11 @@ impl Config {
         self.switch("audit.enabled")
     }
 
+    /// When secrets are masked in what the model is sent: `auto`, `on` or `off`.
+    pub fn mask_for_model(&self) -> String {
+        self.choice("secrets.maskForModel")
+    }
+
     /// Days an audit file is kept; 0 for ever.
     pub fn audit_days(&self) -> u64 {
         self.whole_or_default("audit.days")

@@ -132,7 +132,7 @@ impl Host {
     /// Whether the server is on this machine, by its address alone.
     pub fn is_loopback(&self) -> bool {
         match self.ip() {
-            Some(ip) => ip.is_loopback(),
+            Some(ip) => ip.to_canonical().is_loopback(),
             None => self.name == "localhost" || self.name.ends_with(".localhost"),
         }
     }
@@ -140,7 +140,7 @@ impl Host {
     /// Whether the server is on this machine or on a network of one's own (private and link-local addresses, names
     /// without a dot, `.local`, `.internal`): a proxy is never asked for these.
     pub fn is_private(&self) -> bool {
-        match self.ip() {
+        match self.ip().map(|ip| ip.to_canonical()) {
             Some(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
             Some(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
             None => self.is_loopback() || is_local_name(&self.name),

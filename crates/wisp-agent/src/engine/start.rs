@@ -10,6 +10,7 @@ use crate::model::known::Known;
 use crate::model::{Model, fetch, missing};
 use crate::open::{Chosen, Ground, OpenError, demo, open};
 use crate::protocol::{Choice, ChoiceOption, NoteLevel};
+use crate::secrets::far;
 
 /// Chooses the model and opens the conversation.
 pub async fn start(
@@ -21,6 +22,9 @@ pub async fn start(
         events.note(NoteLevel::Warning, warning.clone());
     }
     let chosen = choose(&mut ground, events, person).await?;
+    if let Some(text) = far(ground.client.host()).filter(|_| !chosen.model.demo) {
+        events.note(NoteLevel::Warning, text);
+    }
     open(ground, chosen, events.clone())
 }
 

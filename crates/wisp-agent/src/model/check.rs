@@ -86,10 +86,11 @@ pub async fn server(client: &Client, config: &Config, known: &Known, model: Opti
     } else {
         ", a version that says nothing"
     };
-    let mut findings = vec![Finding::good(
-        "server",
-        format!("Ollama {version} answers at {}{guessed}", client.host()),
-    )];
+    let detail = format!("Ollama {version} answers at {}{guessed}", client.host());
+    let mut findings = vec![Finding::good("server", detail)];
+    if let Some(text) = crate::secrets::far(client.host()) {
+        findings.push(Finding::good("where", text));
+    }
     let lacks: Vec<&str> = LACKS
         .iter()
         .filter(|(feature, _)| !version.supports(*feature))

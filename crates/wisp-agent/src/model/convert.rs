@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 use wisp_context::message as record;
 use wisp_ollama::{Message, Role, ToolCall, ToolDefinition, Tools};
 
+use crate::secrets::Secrets;
+
 /// One message, ready to be sent. Thinking goes back as thinking, and only where the record has it: in the turn that
 /// is under way, where some templates want it.
 pub fn message(from: &record::Message) -> Message {
@@ -13,6 +15,26 @@ pub fn message(from: &record::Message) -> Message {
     to.tool_name = from.tool_name.as_ref().map(|name| name.as_str().to_owned());
     to.tool_call_id.clone_from(&from.tool_call_id);
     to
+}
+
+/// Replaces the secrets in a message; what the instructions say stays.
+pub fn mask(message: &mut Message, secrets: &Secrets) {
+    if message.role == Role::System {
+        return;
+    }
+    let texts = std::iter::once(&mut message.content).chain(message.thinking.as_mut());
+    for text in texts {
+        if let Some(masked) = secrets.masked(text) {
+            *text = masked;
+        }
+    }
+    for call in &mut message.tool_calls {
+        let mut arguments = Value::Object(std::mem::take(&mut call.arguments));
+        secrets.mask_value(&mut arguments);
+        if let Value::Object(arguments) = arguments {
+            call.arguments = arguments;
+        }
+    }
 }
 
 fn role(role: record::Role) -> Role {

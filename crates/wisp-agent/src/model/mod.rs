@@ -20,6 +20,7 @@ pub mod trial;
 mod waiting;
 pub mod waits;
 
+use crate::secrets::{MaskWhen, Masking, Secrets};
 use known::Known;
 use reloads::Reloads;
 use wisp_context::message::Request;
@@ -60,6 +61,8 @@ pub struct Preferences {
     pub elsewhere: bool,
     /// What is known of models from before.
     pub known: Option<Known>,
+    /// What masks secrets in what is sent, and when it does.
+    pub masking: Option<Masking>,
 }
 
 /// What was last heard of a model.
@@ -164,6 +167,22 @@ impl Model {
             .then(|| named.unwrap_or_else(|| "ollama.com".to_owned()))
     }
 
+    /// Whether it runs on another machine than this: its server is one, or forwards to one.
+    pub fn is_away(&self) -> bool {
+        !self.demo && (!self.client.host().is_loopback() || self.elsewhere().is_some())
+    }
+
+    /// What masks the secrets in what it is sent, when that is wanted.
+    pub fn masks(&self) -> Option<&Secrets> {
+        let masking = self.preferences.masking.as_ref()?;
+        let wanted = match masking.when {
+            MaskWhen::Always => true,
+            MaskWhen::Never => false,
+            MaskWhen::Away => self.is_away(),
+        };
+        wanted.then_some(&masking.secrets)
+    }
+
     /// Whether the server drops what does not fit without a word, or may do so.
     pub fn cuts_silently(&self) -> bool {
         !self.version.surely_supports(Feature::Truncate)
@@ -172,7 +191,12 @@ impl Model {
     /// The request for a composed context. `prompt_tokens` is the estimate of what it costs; the reply is bounded by
     /// what it leaves, so that the window cannot overflow while the model writes.
     pub fn request(&self, composed: &Request, tools: Option<&Tools>, prompt_tokens: u64) -> ChatRequest {
-        let messages = composed.messages.iter().map(convert::message).collect();
+        let mut messages: Vec<_> = composed.messages.iter().map(convert::message).collect();
+        if let Some(secrets) = self.masks() {
+            messages
+                .iter_mut()
+                .for_each(|message| convert::mask(message, secrets));
+        }
         let mut request = ChatRequest::new(&self.name, messages);
         request.tools = tools.cloned();
         request.think = self.preferences.think.and_then(|wish| self.think(wish));
