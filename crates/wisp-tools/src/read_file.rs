@@ -1,11 +1,13 @@
 //! `read_file`: a page of a text file, numbered, within the budget.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::call::Call;
-use crate::files::read::{CLOSING, DEFAULT_LIMIT, Range, page};
+use crate::files::read::{CLOSING, DEFAULT_LIMIT, Page, REMARK, Range, ReadError, page};
 use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 arguments! {
@@ -49,6 +51,19 @@ impl Tool for ReadFile {
     }
 }
 
+/// A page with a remark, where one is due, above its last line.
+fn remarked(path: &Path, range: Range, budget: usize) -> Result<Page, ReadError> {
+    let whole = page(path, range, budget)?;
+    if whole.remark().is_none() {
+        return Ok(whole);
+    }
+    let mut shorter = page(path, range, budget.saturating_sub(REMARK))?;
+    if let Some(remark) = shorter.remark() {
+        shorter.closing = format!("{remark}\n{}", shorter.closing);
+    }
+    Ok(shorter)
+}
+
 async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
     let path = call.services.path(&arguments.path);
     if arguments.path.is_empty() {
@@ -66,7 +81,9 @@ async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
     };
     let whole = arguments.offset.is_none() && arguments.limit.is_none() && arguments.column.is_none();
     let closing = if whole { CLOSING + NOTE } else { CLOSING };
-    match page(&path, range, call.budget().saturating_sub(closing)) {
+    // Noted first, so that what another program writes while it is read is noticed by an edit.
+    call.seen.note(&path);
+    match remarked(&path, range, call.budget().saturating_sub(closing)) {
         Ok(page) if whole && page.rest.is_some() => Returned {
             body: Body::File {
                 page: Box::new(page),

@@ -6,7 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::text::BOM;
+use super::alike;
+use super::text::{self, BOM};
 
 /// Lines of a page when the model names no limit.
 pub const DEFAULT_LIMIT: usize = 100;
@@ -45,6 +46,18 @@ pub enum ReadError {
     /// A NUL byte in the first block.
     #[error("file appears to be binary: {}", .0.display())]
     Binary(PathBuf),
+    /// UTF-16 or UTF-32.
+    #[error(
+        "not UTF-8: {} is likely {encoding}; read it with run_command: iconv -f {encoding} -t UTF-8 {}",
+        path.display(),
+        path.display()
+    )]
+    Encoding {
+        /// The path.
+        path: PathBuf,
+        /// The encoding.
+        encoding: &'static str,
+    },
     /// A number below 1.
     #[error("offset, limit and column must be at least 1")]
     Range,
@@ -125,7 +138,28 @@ pub struct Page {
     pub closing: String,
     /// What comes after it; none at the file's end.
     pub rest: Option<Rest>,
+    /// The first byte of it in the file that is no UTF-8, and the encoding its lines likely have.
+    pub not_utf8: Option<(u64, &'static str)>,
 }
+
+impl Page {
+    /// What cannot be seen in the lines and matters for an edit: bytes that are no text, characters that look like a
+    /// blank or like nothing. At most [`REMARK`] bytes; none when there is nothing to say.
+    pub fn remark(&self) -> Option<String> {
+        let bytes = self.not_utf8.map(|(at, likely)| {
+            format!(
+                "not UTF-8, likely {likely}: bytes that are no text are shown as \u{fffd} (the first is at offset {at}); \
+                 edit_file does not edit such a file, convert it with iconv"
+            )
+        });
+        let unseen = alike::invisible(&self.lines);
+        let all: Vec<String> = [bytes, unseen].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| format!("[{}]", all.join("; ")))
+    }
+}
+
+/// The most bytes of a page's remark.
+pub const REMARK: usize = 448;
 
 /// What of a file comes after a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +186,10 @@ pub fn page(path: &Path, range: Range, budget: usize) -> Result<Page, ReadError>
     };
     let mut reader = BufReader::with_capacity(64 * 1024, open(path)?);
     let first = reader.fill_buf().map_err(io)?;
+    if let Some(encoding) = text::marked(first).or_else(|| text::wide(first)) {
+        let path = path.to_owned();
+        return Err(ReadError::Encoding { path, encoding });
+    }
     if first.contains(&0) {
         return Err(ReadError::Binary(path.to_owned()));
     }
@@ -164,6 +202,8 @@ pub fn page(path: &Path, range: Range, budget: usize) -> Result<Page, ReadError>
         budget,
         at: if bom { BOM.len() as u64 } else { 0 },
         out: String::new(),
+        bad: Vec::new(),
+        first_bad: None,
     }
     .run(&mut reader)
     .map_err(io)
@@ -195,7 +235,13 @@ struct Pager {
     /// Where in the file the present line starts.
     at: u64,
     out: String,
+    /// Lines that are no UTF-8, as many as tell an encoding, and where in the file the first bad byte is.
+    bad: Vec<u8>,
+    first_bad: Option<u64>,
 }
+
+/// Bytes of such lines that are looked at.
+const LOOKED_AT: usize = 8192;
 
 impl Pager {
     fn run(mut self, reader: &mut impl BufRead) -> io::Result<Page> {
@@ -243,17 +289,41 @@ impl Pager {
             let text = String::from_utf8_lossy(&line.text);
             if text.len() <= room {
                 let _ = write!(self.out, "{label}{text}\n{ending}");
+                self.look(&line.text, skip);
                 return Added::Whole;
             }
         }
         if !self.out.is_empty() {
             return Added::No;
         }
-        Added::Cut(self.cut(number, skip, line, room))
+        let cut = self.cut(number, skip, line, room);
+        self.look(&line.text[..cut.1], skip);
+        Added::Cut(Page {
+            not_utf8: self.not_utf8(),
+            ..cut.0
+        })
+    }
+
+    /// Notes bytes of the page that are no UTF-8. `skip` is where in the present line they begin.
+    fn look(&mut self, shown: &[u8], skip: usize) {
+        let Err(bad) = std::str::from_utf8(shown) else {
+            return;
+        };
+        let at = self.at + (skip + bad.valid_up_to()) as u64;
+        self.first_bad.get_or_insert(at);
+        if self.bad.len() < LOOKED_AT {
+            self.bad.extend_from_slice(&shown[..shown.len().min(LOOKED_AT)]);
+            self.bad.push(b'\n');
+        }
+    }
+
+    fn not_utf8(&self) -> Option<(u64, &'static str)> {
+        self.first_bad.map(|at| (at, text::likely(&self.bad)))
     }
 
     /// A page of the start of one line. Bytes that are no UTF-8 take more room shown than they have.
-    fn cut(&self, number: usize, skip: usize, line: &Line, room: usize) -> Page {
+    /// Also says how many bytes of the line's text it has.
+    fn cut(&self, number: usize, skip: usize, line: &Line, room: usize) -> (Page, usize) {
         let mut cut = floor_char(&line.text, room);
         let mut text = String::from_utf8_lossy(&line.text[..cut]);
         while text.len() > room && cut > 1 {
@@ -261,7 +331,7 @@ impl Pager {
             text = String::from_utf8_lossy(&line.text[..cut]);
         }
         let next = skip + cut + 1;
-        Page {
+        let page = Page {
             lines: format!("{number}\t{text}\n"),
             closing: format!(
                 "[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
@@ -274,7 +344,9 @@ impl Pager {
                 line: number as u64,
                 column: Some(next as u64),
             }),
-        }
+            not_utf8: None,
+        };
+        (page, cut)
     }
 
     fn end(self) -> Page {
@@ -284,6 +356,7 @@ impl Pager {
             ""
         };
         Page {
+            not_utf8: self.not_utf8(),
             lines: self.out + nothing,
             closing: "[end of file]".to_owned(),
             rest: None,
@@ -292,6 +365,7 @@ impl Pager {
 
     fn more(self, number: usize) -> Page {
         Page {
+            not_utf8: self.not_utf8(),
             lines: self.out,
             closing: format!("[more: call again with offset {number}]"),
             rest: Some(Rest {
@@ -446,6 +520,49 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_seen_in_a_page_is_remarked() {
+        let remark = |bytes: &[u8]| paged(bytes, 1, 9, 1, 4096).remark();
+        assert_eq!(
+            remark(b"un\ncaf\xE9 au lait\n").unwrap(),
+            "[not UTF-8, likely windows-1252: bytes that are no text are shown as \u{fffd} (the first is at offset 6); \
+             edit_file does not edit such a file, convert it with iconv]"
+        );
+        assert_eq!(
+            remark("foo\u{200b}bar\n".as_bytes()).unwrap(),
+            "[line 1, column 4: U+200B (zero width space)]"
+        );
+        assert_eq!(remark("größe \u{fffd} 漢\n".as_bytes()), None);
+        let worst = format!("{}\n", "\u{feff}\u{202f}".repeat(300)).into_bytes();
+        let worst = [&b"x\xE9\n"[..], &worst].concat();
+        assert!(
+            remark(&worst).is_some_and(|text| text.len() <= REMARK),
+            "{:?}",
+            remark(&worst)
+        );
+        let mut cut = "x".repeat(20).into_bytes();
+        cut.push(0xE9);
+        assert_eq!(paged(&cut, 1, 1, 1, 12).remark(), None, "not on this page");
+    }
+
+    #[test]
+    fn wide_text_is_named_and_told_how_to_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, b"\xFF\xFEa\0b\0").unwrap();
+        let range = Range {
+            offset: 1,
+            limit: 1,
+            column: 1,
+        };
+        let error = page(&path, range, 99).unwrap_err().to_string();
+        let path = path.display();
+        let told = format!(
+            "not UTF-8: {path} is likely UTF-16LE; read it with run_command: iconv -f UTF-16LE -t UTF-8 {path}"
+        );
+        assert_eq!(error, told);
+    }
+
+    #[test]
     fn what_is_no_regular_file_is_refused_before_it_is_opened() {
         let range = Range {
             offset: 1,
@@ -454,11 +571,10 @@ mod tests {
         };
         let error = |path: &str| page(Path::new(path), range, 99).unwrap_err().to_string();
         assert_eq!(error("/dev/zero"), "not a regular file: /dev/zero is a device");
-        assert_eq!(
-            error("/tmp"),
-            "path is a directory: /tmp; list it with run_command"
-        );
-        assert_eq!(error("/nonexistent/x"), "file not found: /nonexistent/x");
-        assert!(error("/nonexistent/*.rs").contains("takes one path"));
+        assert_eq!(error("/"), "path is a directory: /; list it with run_command");
+        let dir = tempfile::tempdir().unwrap();
+        let missing = dir.path().join("x").display().to_string();
+        assert_eq!(error(&missing), format!("file not found: {missing}"));
+        assert!(error(&dir.path().join("*.rs").display().to_string()).contains("takes one path"));
     }
 }

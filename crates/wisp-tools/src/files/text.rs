@@ -1,5 +1,7 @@
 //! A text file as an edit sees it: without its byte order mark, its line endings known, and put back as they were.
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
 /// What kept a file's bytes from being edited as text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
@@ -10,8 +12,15 @@ pub enum NotText {
     #[error("appears to be binary")]
     Binary,
     /// Bytes that are not UTF-8.
-    #[error("is not UTF-8 (the first bad byte is at offset {0})")]
-    NotUtf8(usize),
+    #[error(
+        "is not UTF-8 (the first bad byte is at offset {at}; it is likely {likely}): convert it with iconv before and after"
+    )]
+    NotUtf8 {
+        /// Where the first byte is that is no UTF-8, from 0.
+        at: usize,
+        /// The name of the encoding it likely has.
+        likely: &'static str,
+    },
 }
 
 /// The mark some editors put in front of UTF-8.
@@ -45,10 +54,48 @@ pub struct Text {
     pub newline: Newline,
 }
 
+/// The encoding that bytes are in besides UTF-8, by their mark, their zeros or their letters; none when they are UTF-8.
+/// Bytes that are cut may end inside a character.
+pub fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    if let Some(name) = marked(bytes).or_else(|| wide(bytes)) {
+        return Some(name);
+    }
+    let bad = std::str::from_utf8(bytes).err()?;
+    bad.error_len().map(|_| likely(bytes))
+}
+
+/// The encoding of a byte order mark that is not UTF-8's.
+pub fn marked(bytes: &[u8]) -> Option<&'static str> {
+    FOREIGN_MARKS
+        .iter()
+        .find(|(mark, _)| bytes.starts_with(mark))
+        .map(|(_, name)| *name)
+}
+
+/// UTF-16 without a mark: of its first letters, every other byte is zero.
+pub fn wide(bytes: &[u8]) -> Option<&'static str> {
+    let first = &bytes[..bytes.len().min(32) & !1];
+    let zeros = |from: usize| first.iter().skip(from).step_by(2).all(|byte| *byte == 0);
+    let letters = |from: usize| first.iter().skip(from).step_by(2).all(|byte| *byte != 0);
+    match first.len() < 8 {
+        true => None,
+        false if zeros(1) && letters(0) => Some("UTF-16LE"),
+        false if zeros(0) && letters(1) => Some("UTF-16BE"),
+        false => None,
+    }
+}
+
+/// The encoding that bytes which are no UTF-8 likely have, by the letters they would be.
+pub fn likely(bytes: &[u8]) -> &'static str {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Deny).name()
+}
+
 impl Text {
     /// Reads a file's bytes. Refuses what is not UTF-8 text, by name where it has one.
     pub fn of(bytes: &[u8]) -> Result<Self, NotText> {
-        if let Some((_, name)) = FOREIGN_MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
+        if let Some(name) = marked(bytes).or_else(|| wide(bytes)) {
             return Err(NotText::Encoding(name));
         }
         let bom = bytes.starts_with(BOM);
@@ -56,7 +103,10 @@ impl Text {
         if body.contains(&0) {
             return Err(NotText::Binary);
         }
-        let body = std::str::from_utf8(body).map_err(|e| NotText::NotUtf8(e.valid_up_to()))?;
+        let body = std::str::from_utf8(body).map_err(|e| NotText::NotUtf8 {
+            at: e.valid_up_to(),
+            likely: likely(bytes),
+        })?;
         Ok(Self {
             body: body.to_owned(),
             bom,
@@ -118,6 +168,31 @@ mod tests {
     fn other_encodings_are_refused_by_name() {
         assert_eq!(Text::of(b"\xFF\xFEa\0"), Err(NotText::Encoding("UTF-16LE")));
         assert_eq!(Text::of(b"a\0b"), Err(NotText::Binary));
-        assert_eq!(Text::of(b"ab\xFFc"), Err(NotText::NotUtf8(2)));
+        let error = Text::of(b"caf\xE9 au lait\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "is not UTF-8 (the first bad byte is at offset 3; it is likely windows-1252): convert it with iconv before and after"
+        );
+    }
+
+    #[test]
+    fn the_encoding_is_told_by_mark_zeros_or_letters() {
+        for (bytes, name) in [
+            (&b"caf\xE9 au lait\n"[..], Some("windows-1252")),
+            (
+                b"\x93\xFA\x96\x7B\x8C\xEA\x82\xCC\x83\x65\x83\x58\x83\x67\n",
+                Some("Shift_JIS"),
+            ),
+            (b"\xFF\xFEa\0b\0", Some("UTF-16LE")),
+            (b"\xFE\xFF\0a", Some("UTF-16BE")),
+            (b"a\0b\0c\0d\0\n\0", Some("UTF-16LE")),
+            (b"\0a\0b\0c\0d", Some("UTF-16BE")),
+            ("größe".as_bytes(), None),
+            (b"gr\xC3\xB6\xC3", None),
+            (b"plain\n", None),
+            (b"", None),
+        ] {
+            assert_eq!(other_encoding(bytes), name, "{bytes:?}");
+        }
     }
 }
