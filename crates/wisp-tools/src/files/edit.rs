@@ -4,6 +4,7 @@
 //! model forgot it, and a stale line number is put right when exactly one line holds the text that was named.
 
 use super::text::Text;
+use super::{alike, copied};
 
 /// A change to a file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,12 +118,28 @@ fn replace_found(text: &Text, find: &str, content: &str) -> Result<Edited, EditE
 
 fn not_once(body: &str, find: String, at: &[usize]) -> EditError {
     if at.is_empty() {
-        let hint = blanks_hint(body, &find);
+        let hint = hint(body, &find);
         return EditError::NotFound { find, hint };
     }
     EditError::Ambiguous {
         find,
         lines: at.iter().map(|at| line_at(body, *at)).collect(),
+    }
+}
+
+/// What may be wrong with a text that was not found, starting with `; `, or empty.
+fn hint(body: &str, find: &str) -> String {
+    let bare = copied::without_numbers(find);
+    let stands = |text: &&String| !text.trim().is_empty() && body.contains(text.as_str());
+    if bare.iter().any(|text| stands(&text)) {
+        return "; it begins with line numbers, which read_file shows and the file does not have: give the text without them"
+            .to_owned();
+    }
+    let blanks = blanks_hint(body, find);
+    if blanks.is_empty() {
+        alike::hint(body, find)
+    } else {
+        blanks
     }
 }
 
@@ -346,6 +363,33 @@ mod tests {
             r#"text to replace not found: "b""#
         );
         assert!(find("a", "", "c").unwrap_err().starts_with("find is empty"));
+    }
+
+    #[test]
+    fn a_find_with_a_pages_line_numbers_is_told_so() {
+        let file = "def f():\n    x = 1\n    return x\n";
+        for wanted in [
+            "2\t    x = 1",
+            "2:     x = 1\n3:     return x",
+            "   2 |     x = 1",
+        ] {
+            let error = find(file, wanted, "    x = 2").unwrap_err();
+            assert!(
+                error.contains("; it begins with line numbers, which read_file shows"),
+                "{error}"
+            );
+        }
+        let error = find(file, "9\ty = 1", "").unwrap_err();
+        assert!(!error.contains("line numbers"), "{error}");
+    }
+
+    #[test]
+    fn a_find_that_only_looks_like_the_files_text_is_told_the_character() {
+        let error = find("in\u{a0}use\n", "in use", "x").unwrap_err();
+        assert!(
+            error.ends_with("the file has U+00A0 (no-break space) at column 3 where find has U+0020 (space)"),
+            "{error}"
+        );
     }
 
     #[test]
