@@ -12,6 +12,7 @@ use wisp_host::{Clock, Env, IdSource};
 use wisp_output::{Store, ToolBudget};
 
 use crate::behind::Behind;
+use crate::files::seen::Seen;
 use crate::gate::{Answer, Gatekeeper, Question};
 
 /// Where a conversation's outputs are kept.
@@ -109,6 +110,8 @@ pub struct Call<'a> {
     pub services: &'a Services,
     /// What decides whether a command may run.
     pub gate: &'a mut Gatekeeper,
+    /// How the files stood that the conversation has read and written.
+    pub seen: &'a mut Seen,
     /// Where it stands.
     pub scene: &'a Scene<'a>,
 }

@@ -1,5 +1,7 @@
 //! `edit_file`: writes, appends to, or replaces one place of a text file, after the person has seen the difference.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use similar::TextDiff;
 use wisp_audit::Kind;
@@ -7,9 +9,11 @@ use wisp_audit::Kind;
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::call::Call;
+use crate::files::copied::{remark, why_not};
 use crate::files::edit::{Change, Edited, edit};
 use crate::files::place::Place;
-use crate::files::text::Text;
+use crate::files::seen::difference;
+use crate::files::text::{Text, other_encoding};
 use crate::tool::{Descriptor, Returned, Running, Tool};
 
 /// The largest file that is edited in place, bytes.
@@ -38,7 +42,8 @@ impl Tool for EditFile {
             name: "edit_file".into(),
             description: "Write, append to, or replace one place in a text file.".into(),
             parameters: EditFileArguments::PARAMETERS.into(),
-            limits: "replace edits files up to 1 MiB; the file's mode, line endings, byte order mark and links stay"
+            limits: "replace edits files up to 1 MiB; the file's mode, line endings, byte order mark and links stay; a file \
+                     that changed since it was read is to be read again"
                 .to_owned(),
             example: "In config.toml change the port to 8080.".into(),
             reads_only: false,
@@ -94,6 +99,8 @@ struct Plan {
     what: String,
     diff: Option<String>,
     after: u64,
+    /// What stood there, as far as the plan goes by it.
+    old: Option<Vec<u8>>,
 }
 
 async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Returned, String> {
@@ -105,6 +112,9 @@ async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Re
     let place = Place::find(&path).map_err(|e| e.to_string())?;
     call.confine(&place.real)
         .map_err(|why| format!("cannot write {}: {why}", path.display()))?;
+    if mode != Mode::Append && (mode == Mode::Write || arguments.line.is_some()) {
+        unchanged(&path, &place, call)?;
+    }
     let plan = plan(arguments, mode, place)?;
     if let Err(refusal) = call
         .clear_edit(&plan.place.real, mode.name(), plan.diff.clone())
@@ -112,18 +122,78 @@ async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Re
     {
         return Ok(refusal);
     }
-    make(&plan, call)
+    still_as_planned(&plan)?;
+    let made = make(&plan, call);
+    if made.is_ok() {
+        call.seen.note(&path);
+    }
+    made
+}
+
+/// Refuses an edit of a file that has changed since the conversation read or wrote it.
+fn unchanged(path: &Path, place: &Place, call: &Call<'_>) -> Result<(), String> {
+    match call.seen.changed(path, &place.real) {
+        Some(what) => Err(stale(path, "since it was last read or written here", &what)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an edit of a file that has changed since the difference was made that the person was asked about.
+fn still_as_planned(plan: &Plan) -> Result<(), String> {
+    let path = &plan.place.given;
+    let now = Place::find(path).map_err(|e| e.to_string())?;
+    let while_asked = "while this edit was asked about";
+    if now.real != plan.place.real {
+        let what = format!(
+            "it led to {} and leads to {} now",
+            plan.place.real.display(),
+            now.real.display()
+        );
+        return Err(stale(path, while_asked, &what));
+    }
+    if now.existing.is_some() != plan.place.existing.is_some() {
+        let what = if now.existing.is_some() {
+            "it was created"
+        } else {
+            "it was removed"
+        };
+        return Err(stale(path, while_asked, what));
+    }
+    if let Some(old) = &plan.old {
+        let new = now.read().map_err(|e| e.to_string())?;
+        if *old != new {
+            return Err(stale(path, while_asked, &difference(old, &new)));
+        }
+    } else if plan.mode == Mode::Write && now.size() != plan.place.size() {
+        let what = format!("it had {} bytes and has {} now", plan.place.size(), now.size());
+        return Err(stale(path, while_asked, &what));
+    }
+    Ok(())
+}
+
+fn stale(path: &Path, since: &str, what: &str) -> String {
+    format!(
+        "{} has changed {since}, so nothing was written: {what}\nread it again, then make the edit on what stands there",
+        path.display()
+    )
 }
 
 fn plan(arguments: &EditFileArguments, mode: Mode, place: Place) -> Result<Plan, String> {
     match mode {
         Mode::Write => plan_write(arguments, place),
-        Mode::Append => Ok(plan_append(arguments, place)),
+        Mode::Append => plan_append(arguments, place),
         Mode::Replace => plan_replace(arguments, place),
     }
 }
 
 fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
+    let given = arguments.find.as_ref().is_some_and(|find| !find.is_empty());
+    if given || arguments.line.is_some_and(|line| line > 0) {
+        return Err(
+            "mode write replaces the whole file and takes no find or line: for one place use mode replace"
+                .to_owned(),
+        );
+    }
     let bytes = arguments.content.clone().into_bytes();
     let after = bytes.len() as u64;
     let old = if place.size() <= EDITABLE {
@@ -131,17 +201,25 @@ fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, Strin
     } else {
         Vec::new()
     };
-    let diff = Some(unified(
-        &String::from_utf8_lossy(&old),
-        &arguments.content,
-        &place,
-    ));
+    let was = String::from_utf8_lossy(&old);
+    if let Some(why) = why_not(&arguments.content, &was, None) {
+        return Err(why);
+    }
+    let encoding = foreign(&arguments.content, &old, &place)?;
+    let diff = Some(unified(&was, &arguments.content, &place));
     let verb = if place.existing.is_some() {
         "wrote"
     } else {
         "created"
     };
-    let what = format!("{verb} {}; now {after} bytes", place.given.display());
+    let mut what = format!("{verb} {}; now {after} bytes", place.given.display());
+    if let Some(encoding) = encoding {
+        what.push_str(&format!("; it was likely {encoding}, and is UTF-8 now"));
+    }
+    if place.existing.is_none() {
+        what.push_str(remark(&arguments.content));
+    }
+    let old = (place.size() <= EDITABLE).then_some(old);
     Ok(Plan {
         mode: Mode::Write,
         place,
@@ -149,10 +227,39 @@ fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, Strin
         what,
         diff,
         after,
+        old,
     })
 }
 
-fn plan_append(arguments: &EditFileArguments, place: Place) -> Plan {
+/// The other encoding of what stands there, if it has one. A content with the characters that stand for its bytes in a
+/// page would destroy them.
+fn foreign(content: &str, old: &[u8], place: &Place) -> Result<Option<&'static str>, String> {
+    let encoding = other_encoding(old);
+    match encoding {
+        Some(encoding) if content.contains('\u{fffd}') => Err(format!(
+            "{} is not UTF-8 (likely {encoding}), and content has U+FFFD (\u{fffd}) where read_file could not show its bytes: \
+             they would be lost; convert the file with iconv first",
+            place.given.display()
+        )),
+        encoding => Ok(encoding),
+    }
+}
+
+fn plan_append(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
+    if place.existing.is_some() {
+        let start = place.start(EDITABLE).map_err(|e| e.to_string())?;
+        let content = &arguments.content;
+        let encoding = foreign(content, &start, &place)?;
+        if let Some(encoding) = encoding.filter(|name| name.starts_with("UTF-") || !content.is_ascii()) {
+            return Err(format!(
+                "{} is not UTF-8 (likely {encoding}), and content would be added in UTF-8: convert the file with iconv first",
+                place.given.display()
+            ));
+        }
+    }
+    if let Some(why) = why_not(&arguments.content, "", None) {
+        return Err(why);
+    }
     let bytes = arguments.content.clone().into_bytes();
     let after = place.size() + bytes.len() as u64;
     let verb = if place.existing.is_some() {
@@ -167,14 +274,15 @@ fn plan_append(arguments: &EditFileArguments, place: Place) -> Plan {
     } else {
         format!("+{}", lines.join("+"))
     };
-    Plan {
+    Ok(Plan {
         mode: Mode::Append,
         place,
         bytes,
         what,
         diff: Some(added),
         after,
-    }
+        old: None,
+    })
 }
 
 fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
@@ -191,6 +299,9 @@ fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, Str
     let old = place.read().map_err(|e| e.to_string())?;
     let text = Text::of(&old).map_err(|e| format!("file {e}: {given}"))?;
     let edited = edit(&text, &wanted(arguments)?).map_err(|e| e.to_string())?;
+    if let Some(why) = why_not(&arguments.content, &text.body, Some(edited.first_line)) {
+        return Err(why);
+    }
     let new = Text {
         body: edited.body.clone(),
         ..text.clone()
@@ -210,6 +321,7 @@ fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, Str
         what,
         diff,
         after,
+        old: Some(old),
     })
 }
 

@@ -129,6 +129,16 @@ impl Place {
         fs::read(&self.real).map_err(PlaceError::io("read", &self.given))
     }
 
+    /// Reads at most so many bytes of the file's beginning.
+    pub fn start(&self, most: u64) -> Result<Vec<u8>, PlaceError> {
+        let io = |e| PlaceError::io("read", &self.given)(e);
+        let mut start = Vec::new();
+        File::open(&self.real)
+            .and_then(|file| file.take(most).read_to_end(&mut start))
+            .map_err(io)?;
+        Ok(start)
+    }
+
     /// Replaces the file's content in one step, mode, owner, links and hard links kept.
     pub fn write(&self, bytes: &[u8]) -> Result<(), PlaceError> {
         let io = |e| PlaceError::io("write", &self.given)(e);

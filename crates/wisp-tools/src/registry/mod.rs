@@ -18,6 +18,7 @@ use wisp_audit::{Event, Kind};
 
 use crate::arguments;
 use crate::call::{Call, Scene, Services};
+use crate::files::seen::Seen;
 use crate::gate::Gatekeeper;
 use crate::ledger::{CallLedger, Noted, repeated};
 use crate::run_command;
@@ -78,6 +79,7 @@ pub struct Registry {
     tools: Vec<Box<dyn Tool>>,
     services: Services,
     gate: Gatekeeper,
+    seen: Seen,
     ledger: CallLedger,
     memory: MemoryOffer,
 }
@@ -105,6 +107,7 @@ impl Registry {
             tools,
             services,
             gate,
+            seen: Seen::default(),
             ledger: CallLedger::default(),
             memory,
         }
@@ -315,6 +318,7 @@ impl Registry {
             id,
             services: &self.services,
             gate: &mut self.gate,
+            seen: &mut self.seen,
             scene,
         };
         let returned = tool.run(request.arguments, &mut call).await;

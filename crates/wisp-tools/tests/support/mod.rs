@@ -91,6 +91,11 @@ pub struct Stage {
 impl Stage {
     /// A registry with the built-in tools and [`Print`], keeping outputs when `keep`.
     pub fn new(keep: bool) -> Self {
+        Self::asking(keep, Threshold::Never)
+    }
+
+    /// The same, which asks from this threshold on.
+    pub fn asking(keep: bool, threshold: Threshold) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
         let session = SessionId::new(&SystemClock, &RandomIds);
@@ -114,7 +119,7 @@ impl Stage {
                 output_ceiling: 16 << 20,
             },
         };
-        let gate = Gate::new(Policy::new(&[], &[]).unwrap(), Threshold::Never);
+        let gate = Gate::new(Policy::new(&[], &[]).unwrap(), threshold);
         let asking = Asking {
             file: home.path().join("approvals.json"),
             days: 30,
