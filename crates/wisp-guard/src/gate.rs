@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 use wisp_term::visible;
 
 use crate::approvals::{Approvals, Thing};
+use crate::command::SimpleCommand;
 use crate::confine::{Confinement, Profile};
 use crate::level::{Level, Threshold, Verdict};
+use crate::own::{Bearings, reaches};
 use crate::paths::{reading, writing};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, runs_text};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::risk::{Surroundings, risk_of_part};
 use crate::split::split;
+use crate::tree::Unreadable;
 
 /// Something that is to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +184,10 @@ impl Gate {
         self.policy
             .check(line, parts.as_deref())
             .map_err(Refusal::Policy)?;
+        if self.policy.is_built_in() && reaches(line, &place.own, bearings(parts.as_deref(), place)) {
+            let why = "wisp's own files are not for commands; the user changes them with wisp config";
+            return Err(Refusal::Policy(why.to_owned()));
+        }
         let parts = match parts {
             Ok(parts) => parts,
             Err(unreadable) => {
@@ -219,6 +226,10 @@ pub struct Place<'a> {
     pub around: Surroundings,
     /// What the sandbox can enforce on what will run.
     pub confinement: Confinement,
+    /// wisp's own directories, by every path they are known by: nothing a command names may lie in one.
+    pub own: Vec<PathBuf>,
+    /// The user's home, which a `~` stands for.
+    pub user_home: Option<PathBuf>,
 }
 
 impl<'a> Place<'a> {
@@ -229,7 +240,19 @@ impl<'a> Place<'a> {
             now,
             around: Surroundings::default(),
             confinement: Confinement::default(),
+            own: Vec::new(),
+            user_home: None,
         }
+    }
+}
+
+/// How paths in a line are to be read. One that could not be taken apart may do anything to them.
+fn bearings<'a>(parts: Result<&[SimpleCommand], &Unreadable>, place: &'a Place<'_>) -> Bearings<'a> {
+    let strays = |part: &SimpleCommand| part.moved.is_some() || part.name().is_some_and(runs_text);
+    Bearings {
+        directory: place.directory,
+        user_home: place.user_home.as_deref(),
+        adrift: parts.map_or(true, |parts| parts.iter().any(strays)),
     }
 }
 

@@ -15,7 +15,7 @@
 //! assert_eq!(parts.len(), 3);
 //! let verdict = risk("cd build && find . -exec rm -rf {} +");
 //! assert_eq!(verdict.level, Level::Dangerous);
-//! assert_eq!(verdict.reasons[0], "removes directories with all that is in them");
+//! assert_eq!(verdict.reasons[0], "destroys every file it finds");
 //! ```
 
 mod approvals;
@@ -30,6 +30,7 @@ mod launchers;
 mod level;
 mod look;
 mod openers;
+mod own;
 pub mod paths;
 mod pattern;
 mod policy;

@@ -11,7 +11,8 @@ use crate::rules::risks;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pattern {
-    /// `git push`, `head`: this program, with this verb when it has verbs, and any other arguments.
+    /// `git push --tags`: this program, with this verb when it has verbs, any operands, and no options but those and
+    /// ones that change nothing.
     Program(String),
     /// This text and no other.
     Exact(String),
@@ -50,13 +51,18 @@ impl Pattern {
         if odd || risks.exact_programs.has(name) || !is_plain(name) {
             return exact();
         }
+        let launches = risks.launchers.has(name) && !PACKAGED.contains(&name);
+        if launches || !part.args().iter().all(|word| word.literal) {
+            return exact();
+        }
         if !risks.verb_programs.has(name) {
-            return Self::Program(name.to_owned());
+            return Self::Program(with_options(name, part));
         }
         let first = part.args().iter().find(|word| !word.text.starts_with('+'));
         match first {
+            Some(verb) if STARTERS.contains(&(name, verb.text.as_str())) => exact(),
             Some(verb) if verb.literal && verb.text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                Self::Program(format!("{name} {}", verb.text))
+                Self::Program(with_options(&format!("{name} {}", verb.text), part))
             }
             None => Self::Program(name.to_owned()),
             // Options before the verb can change what it does: `git -c … log` is not `git log`.
@@ -75,10 +81,101 @@ impl Pattern {
         }
     }
 
-    /// Whether an approval remembered by `self` is one for `other`.
+    /// Whether an approval remembered by `self` is one for `other`: the same text, or the same program and verb with
+    /// no option that was not seen when it was given.
     pub fn covers(&self, other: &Self) -> bool {
-        self == other
+        match (self, other) {
+            (Self::Program(own), Self::Program(asked)) => {
+                let (head, seen) = head_and_options(own);
+                let (wanted, options) = head_and_options(asked);
+                head == wanted && options.iter().all(|option| seen.contains(option))
+            }
+            _ => self == other,
+        }
     }
+}
+
+/// Launchers whose verbs are told apart enough: they build, test and fetch.
+const PACKAGED: [&str; 14] = [
+    "npm", "pnpm", "yarn", "bun", "uv", "poetry", "bundle", "rustup", "docker", "podman", "kubectl", "conda",
+    "nix", "hatch",
+];
+
+/// Verbs with which a program runs what its other words say.
+const STARTERS: &[(&str, &str)] = &[
+    ("npm", "run"),
+    ("npm", "exec"),
+    ("npm", "x"),
+    ("npm", "start"),
+    ("npm", "run-script"),
+    ("pnpm", "run"),
+    ("pnpm", "exec"),
+    ("pnpm", "dlx"),
+    ("yarn", "run"),
+    ("yarn", "exec"),
+    ("yarn", "dlx"),
+    ("bun", "run"),
+    ("bun", "x"),
+    ("uv", "run"),
+    ("uv", "tool"),
+    ("poetry", "run"),
+    ("bundle", "exec"),
+    ("rustup", "run"),
+    ("cargo", "run"),
+    ("go", "run"),
+    ("go", "generate"),
+    ("git", "bisect"),
+    ("git", "submodule"),
+    ("git", "config"),
+    ("git", "rebase"),
+    ("git", "filter-branch"),
+    ("docker", "run"),
+    ("docker", "exec"),
+    ("docker", "compose"),
+    ("podman", "run"),
+    ("podman", "exec"),
+    ("kubectl", "exec"),
+    ("kubectl", "run"),
+    ("conda", "run"),
+    ("nix", "run"),
+    ("nix", "shell"),
+    ("nix", "develop"),
+    ("hatch", "run"),
+    ("tmux", "new"),
+    ("tmux", "new-session"),
+    ("gh", "api"),
+    ("gh", "alias"),
+    ("gh", "extension"),
+    ("brew", "services"),
+    ("xcrun", "simctl"),
+];
+
+/// The program and its verb with the options of the part, sorted, each without its value.
+fn with_options(head: &str, part: &SimpleCommand) -> String {
+    let args = part.args().iter().map(|word| word.text.as_str());
+    let mut options: Vec<&str> = args
+        .take_while(|word| *word != "--")
+        .filter(|word| word.len() > 1 && word.starts_with('-'))
+        .map(|word| word.split('=').next().unwrap_or(word))
+        .filter(|word| !is_count(word) && !risks().quiet_options.has(word))
+        .collect();
+    options.sort_unstable();
+    options.dedup();
+    std::iter::once(head).chain(options).collect::<Vec<_>>().join(" ")
+}
+
+/// `-5`: how many, as of `head` and `git log`.
+fn is_count(word: &str) -> bool {
+    word[1..].bytes().all(|b| b.is_ascii_digit())
+}
+
+fn head_and_options(program: &str) -> (Vec<&str>, Vec<&str>) {
+    program.split(' ').partition(|word| !word.starts_with('-'))
+}
+
+/// Whether a program of this name runs text of its own, in which paths are put together.
+pub(crate) fn runs_text(name: &str) -> bool {
+    risks().interpreters.has(name) || risks().exact_programs.has(name)
 }
 
 fn is_plain(name: &str) -> bool {

@@ -3,7 +3,8 @@
 use regex::Regex;
 
 use crate::command::{SimpleCommand, Word};
-use crate::rules::{Rule, denials};
+use crate::paths::normal;
+use crate::rules::{Rule, denials, risks};
 use crate::tree::Unreadable;
 
 /// A pattern of the configuration that cannot be read.
@@ -42,6 +43,11 @@ impl Policy {
         }
     }
 
+    /// Whether the built-in rules are in force.
+    pub fn is_built_in(&self) -> bool {
+        self.built_in
+    }
+
     /// Holds a line and each of its parts against the rules; the first denial refuses the line. The error is the
     /// reason. Deny goes before allow; with an allow list, the line and every part must match it.
     pub fn check(&self, line: &str, parts: Result<&[SimpleCommand], &Unreadable>) -> Result<(), String> {
@@ -55,6 +61,12 @@ impl Policy {
         self.deny_line(line)?;
         for part in parts {
             self.deny_part(part)?;
+        }
+        if self.built_in && fetches(parts) && parts.iter().any(runs_what_it_gets) {
+            return Err(
+                "command matches the rule \"run what is fetched\": a program would run whatever another machine sends"
+                    .to_owned(),
+            );
         }
         if self.allow.is_empty() {
             return Ok(());
@@ -76,6 +88,11 @@ impl Policy {
         if let Some(Rule { name, reason, .. }) = built_in.iter().find(|rule| rule.matches(part)) {
             return Err(format!("command matches the rule \"{name}\": {reason}"));
         }
+        if self.built_in && writes_device(part) {
+            return Err(
+                "command matches the rule \"write to a device\": it would write over a disk".to_owned(),
+            );
+        }
         self.deny_line(&part.text)?;
         self.deny_line(&part.plain())
     }
@@ -90,6 +107,43 @@ impl Policy {
             Err("command matches no allow pattern".to_owned())
         }
     }
+}
+
+/// Whether something in the line comes from another machine.
+fn fetches(parts: &[SimpleCommand]) -> bool {
+    let fetcher = |part: &SimpleCommand| part.name().is_some_and(|name| risks().network.has(name));
+    parts.iter().any(fetcher)
+}
+
+/// Words by which a program is told to read its program from what it gets.
+const GIVEN: [&str; 5] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/fd/3"];
+
+/// Whether a part is an interpreter, or a builtin of one, whose program is its input or is put together in the line.
+fn runs_what_it_gets(part: &SimpleCommand) -> bool {
+    let Some(name) = part.name() else { return true };
+    let builtin = ["eval", ".", "source"].contains(&name);
+    if !builtin && !risks().interpreters.has(name) {
+        return false;
+    }
+    let asks = |word: &Word| ["--version", "--help", "-V", "-n"].contains(&word.text.as_str());
+    let told = |word: &Word| {
+        GIVEN.contains(&word.text.as_str())
+            || ["<(", "$(", "`"].iter().any(|opener| word.text.contains(opener))
+    };
+    let bare = !builtin && !part.wrapper && part.operands().next().is_none() && !part.args().iter().any(asks);
+    builtin && part.args().iter().any(|word| !word.literal) || bare || part.args().iter().any(told)
+}
+
+/// Whether a part writes to the device of a disk, by whatever path.
+fn writes_device(part: &SimpleCommand) -> bool {
+    let device = |path: &str| risks().disks.matches(&normal(path));
+    let changer = part.name().is_some_and(|name| risks().changers.has(name));
+    let named = |word: &Word| {
+        let path = word.text.strip_prefix("of=").unwrap_or(&word.text);
+        !word.text.starts_with("if=") && device(path)
+    };
+    part.redirects.iter().any(|r| r.writes && device(&r.target.text))
+        || changer && part.args().iter().any(named)
 }
 
 fn compile(patterns: &[String]) -> Result<Vec<Regex>, InvalidPattern> {

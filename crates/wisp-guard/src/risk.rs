@@ -70,6 +70,10 @@ pub fn risk_of_part(part: &SimpleCommand, around: &Surroundings, confinement: Co
         Shape::Command => command(part, row, around, &mut found),
         Shape::Assignment | Shape::Redirection => {}
         Shape::Test => found.push((Level::Moderate, "shells read this test differently".to_owned())),
+        Shape::Function if calls_itself(&part.text) => {
+            let why = "defines a function that starts itself again and again";
+            found.push((Level::Dangerous, why.to_owned()));
+        }
         Shape::Function => found.push((
             Level::Moderate,
             "defines a function, which changes what a later word means".to_owned(),
@@ -130,6 +134,17 @@ fn command(part: &SimpleCommand, row: Option<&Row>, around: &Surroundings, found
     }
 }
 
+/// Whether a function's name stands as a word in its own body.
+fn calls_itself(text: &str) -> bool {
+    let text = text.trim_start_matches("function ").trim_start();
+    let end = text
+        .find(|c: char| c.is_whitespace() || c == '(')
+        .unwrap_or(text.len());
+    let (name, body) = text.split_at(end);
+    let mut words = body.split(|c: char| c.is_whitespace() || "|&;(){}`$\"'".contains(c));
+    !name.is_empty() && words.any(|word| word == name)
+}
+
 /// A program that talks to others, with words that are only known when it runs, can send out anything.
 fn sends_unknown(part: &SimpleCommand, name: &str) -> Option<(Level, String)> {
     let unknown = part.open || part.args().iter().any(|word| !word.literal);
@@ -167,6 +182,8 @@ fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Le
             let sends = !redirect.target.literal;
             let level = if sends { Level::Dangerous } else { Level::Moderate };
             found.push((level, "opens a network connection".to_owned()));
+        } else if redirect.changes_a_file() && empties(part) {
+            found.push((Level::Dangerous, format!("empties {target}")));
         } else if redirect.changes_a_file() {
             found.push(writing(target).unwrap_or_else(|| (Level::Moderate, format!("writes to {target}"))));
         } else if !redirect.writes && !redirect.copies {
@@ -178,6 +195,17 @@ fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Le
             }
         }
     }
+}
+
+/// Whether nothing at all is written where a part writes over a file.
+fn empties(part: &SimpleCommand) -> bool {
+    let silent = match part.name() {
+        None => part.shape == Shape::Redirection,
+        Some(":" | "true" | "false") => true,
+        Some("cat" | "cp") => part.args().iter().any(|word| word.is("/dev/null")),
+        Some(_) => false,
+    };
+    silent && !part.text.contains(">>")
 }
 
 /// Programs whose words are text and name no file.

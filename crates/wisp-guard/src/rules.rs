@@ -76,6 +76,8 @@ pub(crate) struct Rule {
     without: Words,
     /// What one argument looks like.
     args: Option<Pattern>,
+    /// What one argument before the verb looks like.
+    before: Option<Pattern>,
     /// What no argument looks like.
     without_args: Option<Pattern>,
     /// There are no arguments at all.
@@ -107,10 +109,39 @@ impl Rule {
                 .without_args
                 .as_ref()
                 .is_none_or(|p| !command.args().iter().any(|word| p.matches(&word.text)))
+            && self
+                .before
+                .as_ref()
+                .is_none_or(|p| before_verb(command).any(|word| p.matches(word)))
             && (!self.bare || command.args().is_empty() && !command.wrapper)
             && (!self.opaque || !command.wrapper)
             && (!self.unscripted || is_unscripted(command))
     }
+}
+
+/// Options of git whose next word is their value.
+const GIT_VALUES: [&str; 6] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--config-env",
+];
+
+/// The options before the first word that is none.
+fn before_verb(command: &SimpleCommand) -> impl Iterator<Item = &str> {
+    let mut value = false;
+    let option = move |word: &&str| {
+        let stands = value || word.starts_with('-');
+        value = !value && GIT_VALUES.contains(word);
+        stands
+    };
+    command
+        .args()
+        .iter()
+        .map(|word| word.text.as_str())
+        .take_while(option)
 }
 
 /// Whether an interpreter gets neither a script file nor a script in its arguments.
@@ -166,6 +197,12 @@ pub(crate) struct Risks {
     pub(crate) text_first: Words,
     /// Programs that change the files they name.
     pub(crate) changers: Words,
+    /// Programs that run a program given to them as text or as a file.
+    pub(crate) interpreters: Words,
+    /// Devices that hold disks, by absolute path.
+    pub(crate) disks: Pattern,
+    /// Options that change nothing about what a program does, so that an answer without them covers them.
+    pub(crate) quiet_options: Words,
     /// Programs that start others among their words.
     pub(crate) launchers: Words,
     /// Programs that talk to other machines.
