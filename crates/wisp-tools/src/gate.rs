@@ -11,6 +11,7 @@ use wisp_guard::{
     ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Place, Profile, Refusal, Request,
     Scope, Surroundings, Threshold,
 };
+use wisp_host::Env;
 
 use crate::call::Call;
 use crate::tool::{Ending, Returned};
@@ -205,6 +206,13 @@ impl Call<'_> {
         real.starts_with(root)
     }
 
+    /// wisp's home by the name it was given and by the one it has.
+    fn own_homes(&self) -> Vec<PathBuf> {
+        let home = &self.services.home;
+        let real = std::fs::canonicalize(home).ok().filter(|real| real != home);
+        std::iter::once(home.clone()).chain(real).collect()
+    }
+
     async fn clear(&mut self, wanted: Wanted<'_>) -> Result<Profile, Returned> {
         self.begin();
         let now = self.services.clock.now();
@@ -214,6 +222,8 @@ impl Call<'_> {
             now,
             around: Surroundings::look(wanted.directory),
             confinement: Confinement::default(),
+            own: self.own_homes(),
+            user_home: Env::of_process().get("HOME").map(PathBuf::from),
         };
         let decision = self
             .gate

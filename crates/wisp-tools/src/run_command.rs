@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
-use wisp_exec::{CommandSpec, Ending as Ended, Outcome, SpillTo};
+use wisp_exec::{CommandSpec, Ending as Ended, Outcome, SpillTo, reading_git};
+use wisp_guard::Profile;
 
 use crate::arguments;
 use crate::arguments::Arguments;
@@ -76,12 +77,16 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
         return Returned::error(e);
     }
     let line = wanted.line;
-    if let Err(refusal) = call.clear_command(line, &directory).await {
-        return refusal;
-    }
+    let profile = match call.clear_command(line, &directory).await {
+        Ok(profile) => profile,
+        Err(refusal) => return refusal,
+    };
     call.scene.person.doing(&format!("running {line}"));
     let mut spec = spec(line, directory, call.services, call.scene);
     spec.timeout = wanted.timeout.or(spec.timeout);
+    if profile == Profile::Read {
+        spec.env.extend(reading_git());
+    }
     match wisp_exec::run(spec).await {
         Ok(outcome) => {
             // The command has run; its result arrives even when this record cannot be written.
