@@ -1,5 +1,8 @@
 //! Starting a command: a session of its own without a terminal, three descriptors, nothing else of wisp's.
 //!
+//! A command under the sandbox is started by the sandbox's helper, which does all of this itself, so that nothing has to be
+//! done between fork and exec here. One without is prepared here.
+//!
 //! The standard library already gives a child an empty signal mask and the default SIGPIPE, and opens every file of
 //! ours so that it closes on exec. Two things are left to do between fork and exec: the session, and descriptors that
 //! wisp itself inherited open, which would otherwise be handed down.
@@ -14,6 +17,7 @@ use wisp_host::{IdSource, RandomIds};
 
 use crate::error::check_directory;
 use crate::leftovers::Tag;
+use crate::link::Link;
 use crate::{CommandSpec, ExecError, environment};
 
 /// The size asked for a command's pipes: fewer wake-ups for a command that prints a lot.
@@ -23,6 +27,8 @@ const PIPE: usize = 1024 * 1024;
 /// A command that has been started.
 pub(crate) struct Launched {
     pub(crate) child: Child,
+    /// The link to the supervisor that the child is, when it is one.
+    pub(crate) link: Option<Link>,
     pub(crate) tag: Tag,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
@@ -42,7 +48,16 @@ pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let mark = RandomIds.next();
     #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    command.args(args);
+    let link = if is_supervised(spec) {
+        let (link, theirs) = Link::new().map_err(failed)?;
+        command.stdin(theirs).process_group(0);
+        Some(link)
+    } else {
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        leave_the_terminal(&mut command);
+        None
+    };
     if let Some(dir) = &spec.dir {
         command.current_dir(dir);
     }
@@ -50,16 +65,22 @@ pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let (stdout, out) = pipe().map_err(failed)?;
     let (stderr, err) = pipe().map_err(failed)?;
     command.stdout(out).stderr(err);
-    leave_the_terminal(&mut command);
     let child = command.spawn().map_err(failed)?;
     let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let leader = leader.ok_or_else(|| failed(io::Error::other("it has no process id")))?;
     Ok(Launched {
         child,
-        tag: Tag::new(leader, mark),
+        tag: Tag::new(leader, mark, link.is_some()),
+        link,
         stdout,
         stderr,
     })
+}
+
+/// Whether the sandbox's helper starts the command. Elsewhere than on Linux the system's program does, which executes it
+/// in its own place.
+fn is_supervised(spec: &CommandSpec) -> bool {
+    cfg!(target_os = "linux") && spec.sandbox.is_some()
 }
 
 fn pipe() -> io::Result<(PipeReader, io::PipeWriter)> {

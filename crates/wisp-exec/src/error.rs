@@ -41,6 +41,14 @@ pub enum ExecError {
         /// The reason.
         source: io::Error,
     },
+    /// The sandbox could not be set up; nothing was executed.
+    #[error("the sandbox could not be set up, so {} was not run: {reason}", program.display())]
+    Sandbox {
+        /// The program.
+        program: OsString,
+        /// What failed.
+        reason: String,
+    },
     /// The system failed while the command ran.
     #[error("lost track of {}: {source}", program.display())]
     Lost {

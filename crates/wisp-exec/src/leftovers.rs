@@ -30,6 +30,12 @@ pub(crate) struct Tag {
         expect(dead_code, reason = "only the group is known there")
     )]
     pub(crate) born: u64,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "there is no supervisor there")
+    )]
+    /// Whether the leader is the sandbox's supervisor: not of the command itself, and above all of it.
+    pub(crate) supervised: bool,
 }
 
 /// A process that belongs to a command.
@@ -41,9 +47,14 @@ pub(crate) struct Found {
 
 impl Tag {
     /// The tag of a command that has just been started.
-    pub(crate) fn new(leader: Pid, mark: String) -> Self {
+    pub(crate) fn new(leader: Pid, mark: String, supervised: bool) -> Self {
         let born = born(leader);
-        Self { leader, mark, born }
+        Self {
+            leader,
+            mark,
+            born,
+            supervised,
+        }
     }
 
     /// Sends `signal` to everything of the command's that runs; a stopped process is woken to receive it. Errors are
@@ -104,9 +115,17 @@ fn send(process: &Found, _: &Tag, signal: Signal) {
 impl Tag {
     /// The command's processes that run: of its group, its session, or with its mark.
     pub(crate) fn find(&self) -> Vec<Found> {
-        let listed = std::fs::read_dir("/proc").into_iter().flatten();
-        let ids = listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        ids.filter_map(|pid| self.of_ours(pid)).collect()
+        let mut found: Vec<Found> = processes().filter_map(|pid| self.of_ours(pid)).collect();
+        if self.supervised {
+            let below = descendants(self.leader);
+            found.retain(|process| process.pid != self.leader.as_raw_nonzero().get());
+            let more: Vec<Found> = below
+                .into_iter()
+                .filter(|process| !found.contains(process))
+                .collect();
+            found.extend(more);
+        }
+        found
     }
 
     fn of_ours(&self, pid: i32) -> Option<Found> {
@@ -130,12 +149,48 @@ impl Tag {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn processes() -> impl Iterator<Item = i32> {
+    let listed = std::fs::read_dir("/proc").into_iter().flatten();
+    listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+/// The processes below another that run, whatever session they are in.
+#[cfg(target_os = "linux")]
+pub(crate) fn descendants(of: Pid) -> Vec<Found> {
+    let mut children: std::collections::BTreeMap<i32, Vec<(i32, Option<Found>)>> =
+        std::collections::BTreeMap::new();
+    for pid in processes() {
+        let Some(line) = stat(pid) else { continue };
+        let Some(stat) = parsed(&line) else { continue };
+        let found = Found {
+            pid,
+            name: stat.name.to_owned(),
+        };
+        // One that has ended may still have children.
+        let runs = !matches!(stat.state, "Z" | "X");
+        children
+            .entry(stat.parent)
+            .or_default()
+            .push((pid, runs.then_some(found)));
+    }
+    let (mut found, mut above) = (Vec::new(), vec![of.as_raw_nonzero().get()]);
+    while let Some(parent) = above.pop() {
+        for (pid, process) in children.remove(&parent).into_iter().flatten() {
+            above.push(pid);
+            found.extend(process);
+        }
+    }
+    found
+}
+
 /// What a line of `/proc/PID/stat` says of a process.
 #[cfg(target_os = "linux")]
 #[derive(Debug, PartialEq, Eq)]
 struct Stat<'a> {
     name: &'a str,
     state: &'a str,
+    parent: i32,
     group: i32,
     session: i32,
     /// In ticks since the system started.
@@ -156,6 +211,7 @@ fn parsed(stat: &str) -> Option<Stat<'_>> {
     Some(Stat {
         name: before.split_once('(')?.1,
         state: fields.first()?,
+        parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         born: fields.get(19)?.parse().ok()?,
@@ -202,6 +258,7 @@ mod tests {
         let expected = Stat {
             name: "a) R 1) 2",
             state: "S",
+            parent: 1,
             group: 7,
             session: 8,
             born: 4711,

@@ -23,6 +23,11 @@ pub enum Ending {
         /// The signal's name, `SIGSEGV`, where it has a common one.
         name: Option<&'static str>,
     },
+    /// It ran more processes at a time than it may, and was ended.
+    TooManyProcesses {
+        /// The most it may run.
+        most: u64,
+    },
     /// Its time was over, and it was stopped.
     TimedOut {
         /// The time it had been given.
@@ -57,7 +62,7 @@ impl Ending {
         match self {
             Self::Exited { code } => Some(code),
             Self::Signalled { number, .. } => Some(128 + number),
-            Self::TimedOut { .. } | Self::Cancelled => None,
+            Self::TooManyProcesses { .. } | Self::TimedOut { .. } | Self::Cancelled => None,
         }
     }
 }
@@ -72,6 +77,9 @@ impl fmt::Display for Ending {
                 name: Some(name),
             } => write!(f, "killed by signal {number} ({name})"),
             Self::Signalled { number, name: None } => write!(f, "killed by signal {number}"),
+            Self::TooManyProcesses { most } => {
+                write!(f, "ended: it ran more than {most} processes at a time")
+            }
             Self::TimedOut { after } => {
                 write!(f, "timed out after {} s and was stopped", after.as_secs_f64())
             }

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::capture::Capture;
 use crate::child::{Launched, launch};
 use crate::leftovers::Tag;
+use crate::link::{Link, Said};
 use crate::live::LiveLane;
 use crate::pump::{Control, Lane, Pump, Pumped};
 use crate::{CommandSpec, Ending, ExecError, Outcome, Stream};
@@ -38,11 +39,18 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         source,
     };
     let Launched {
-        mut child,
+        child,
+        link,
         tag,
         stdout,
         stderr,
     } = launch(&spec)?;
+    let mut running = Running {
+        child,
+        link,
+        left: true,
+        crowd: None,
+    };
     let lane = |stream, from| {
         Lane::new(
             from,
@@ -58,10 +66,16 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         armed: true,
     };
     let pumping = spawn_blocking(move || pump.run());
-    let (ending, until) = supervise(&mut child, &spec, &guard.tag).await.map_err(lost)?;
+    let supervised = supervise(&mut running, &spec, &guard.tag).await;
+    let (ending, until) = supervised.map_err(|unended| unended.into_error(&spec))?;
     guard.control.drain();
     let pumped = pumping.await.map_err(|e| lost(io::Error::other(e)))?;
-    let left_behind = guard.tag.end(until, &spec.cancel).await;
+    let left_behind = if running.left {
+        guard.tag.end(until, &spec.cancel).await
+    } else {
+        Vec::new()
+    };
+    running.close().await.map_err(lost)?;
     guard.disarm();
     let Pumped { captures, held } = pumped;
     let [stdout, stderr] = captures.map(Capture::finish);
@@ -79,18 +93,96 @@ fn live(spec: &CommandSpec, stream: Stream) -> Option<LiveLane> {
     spec.live.clone().map(|to| LiveLane::new(stream, to))
 }
 
+/// Why there is no ending to report.
+enum Unended {
+    /// The program could not be executed, or the sandbox not be set up.
+    NeverBegan(Said),
+    Lost(io::Error),
+}
+
+impl From<io::Error> for Unended {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(error)
+    }
+}
+
+impl Unended {
+    fn into_error(self, spec: &CommandSpec) -> ExecError {
+        let program = spec.argv_itself().into_iter().next().unwrap_or_default();
+        match self {
+            Self::NeverBegan(Said::NotLaunched(number)) => ExecError::Launch {
+                program,
+                source: io::Error::from_raw_os_error(number),
+            },
+            Self::NeverBegan(Said::Failed(reason)) => ExecError::Sandbox { program, reason },
+            Self::NeverBegan(_) => ExecError::Sandbox {
+                program,
+                reason: "its supervisor said nothing".to_owned(),
+            },
+            Self::Lost(source) => ExecError::Lost { program, source },
+        }
+    }
+}
+
+/// A command that runs: its own process, or the supervisor above it.
+struct Running {
+    child: Child,
+    link: Option<Link>,
+    /// Whether something of it may still run when its own process has ended.
+    left: bool,
+    /// The number of processes it was ended for.
+    crowd: Option<u64>,
+}
+
+impl Running {
+    /// Waits for the command's own process. May be dropped and called again.
+    async fn wait(&mut self) -> Result<ExitStatus, Unended> {
+        let Some(link) = &mut self.link else {
+            return Ok(self.child.wait().await?);
+        };
+        match link.next().await? {
+            Said::Ended { status, left } => {
+                self.left = left;
+                Ok(status)
+            }
+            Said::Crowd(most) => {
+                self.crowd = Some(most);
+                Ok(self.child.wait().await?)
+            }
+            Said::Gone => Ok(self.child.wait().await?),
+            began_not => Err(Unended::NeverBegan(began_not)),
+        }
+    }
+
+    /// Lets the supervisor end what may be left, and waits for it.
+    async fn close(mut self) -> io::Result<()> {
+        if self.link.take().is_some() {
+            self.child.wait().await?;
+        }
+        Ok(())
+    }
+}
+
 /// Waits for the command's own process, and stops it when its time is over or the person says so. Returns why it is
 /// over, and until when what it left may take to end.
-async fn supervise(child: &mut Child, spec: &CommandSpec, tag: &Tag) -> io::Result<(Ending, Instant)> {
+async fn supervise(
+    running: &mut Running,
+    spec: &CommandSpec,
+    tag: &Tag,
+) -> Result<(Ending, Instant), Unended> {
     let ending = tokio::select! {
         biased;
-        status = child.wait() => return Ok((Ending::of(status?), Instant::now() + LEFTOVER_GRACE)),
+        status = running.wait() => {
+            let status = status?;
+            let ending = running.crowd.map_or_else(|| Ending::of(status), |most| Ending::TooManyProcesses { most });
+            return Ok((ending, Instant::now() + LEFTOVER_GRACE));
+        }
         () = spec.cancel.stopped() => Ending::Cancelled,
         after = over(spec.timeout) => Ending::TimedOut { after },
     };
     let until = Instant::now() + GRACE;
     tag.signal(Signal::TERM);
-    stop(child, spec, tag, until).await?;
+    stop(running, spec, tag, until).await?;
     Ok((ending, until))
 }
 
@@ -106,15 +198,20 @@ async fn over(timeout: Option<Duration>) -> Duration {
 }
 
 /// Waits for a command that was asked to end, and kills it at `until` or when the person presses again.
-async fn stop(child: &mut Child, spec: &CommandSpec, tag: &Tag, until: Instant) -> io::Result<ExitStatus> {
+async fn stop(
+    running: &mut Running,
+    spec: &CommandSpec,
+    tag: &Tag,
+    until: Instant,
+) -> Result<ExitStatus, Unended> {
     tokio::select! {
         biased;
-        status = child.wait() => return status,
+        status = running.wait() => return status,
         () = spec.cancel.killed() => {}
         () = sleep_until(until) => {}
     }
     tag.signal(Signal::KILL);
-    child.wait().await
+    running.wait().await
 }
 
 /// Kills what the command started, should the future that runs it be dropped.

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Cancel, LiveSender};
+use crate::{Cancel, LiveSender, Sandbox};
 
 /// Bytes of head and of tail kept in memory for a stream when nothing else is said.
 pub const DEFAULT_BOUND: usize = 64 * 1024;
@@ -43,11 +43,8 @@ pub struct SpillTo {
 pub struct CommandSpec {
     /// What is executed.
     pub program: Program,
-    /// An argument list that the program is handed to: it is executed with the program and its arguments behind its
-    /// own, for example `["sandbox-exec", "-p", PROFILE]`. This is where confinement goes: a wrapper restricts itself
-    /// and then executes the rest, so that nothing has to happen between fork and exec in this process. Empty for
-    /// none.
-    pub wrapper: Vec<OsString>,
+    /// How it is confined; `None` when it is not, and nothing supervises it.
+    pub sandbox: Option<Sandbox>,
     /// Where it runs; `None` for where wisp does.
     pub dir: Option<PathBuf>,
     /// Changes to the inherited environment, made after wisp's own ([`QUIET_ENVIRONMENT`](crate::QUIET_ENVIRONMENT)).
@@ -79,7 +76,7 @@ impl CommandSpec {
     fn of(program: Program) -> Self {
         Self {
             program,
-            wrapper: Vec::new(),
+            sandbox: None,
             dir: None,
             env: Vec::new(),
             timeout: None,
@@ -90,13 +87,20 @@ impl CommandSpec {
         }
     }
 
-    /// The words to execute: the wrapper's, then the program's.
+    /// The words to execute: the sandbox's, then the program's.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        let mut words = self.wrapper.clone();
-        match &self.program {
-            Program::Shell(line) => words.extend(["/bin/sh".into(), "-c".into(), line.clone()]),
-            Program::Argv(argv) => words.extend(argv.iter().cloned()),
+        let words = self.argv_itself();
+        match &self.sandbox {
+            Some(sandbox) if !words.is_empty() => sandbox.wrap(words),
+            _ => words,
         }
-        words
+    }
+
+    /// The program and its arguments, without a sandbox.
+    pub(crate) fn argv_itself(&self) -> Vec<OsString> {
+        match &self.program {
+            Program::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
+            Program::Argv(argv) => argv.clone(),
+        }
     }
 }

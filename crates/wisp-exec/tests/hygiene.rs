@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use support::{case, text};
-use wisp_exec::{CommandSpec, Ending, EnvChange, Outcome, run};
+use wisp_exec::{CommandSpec, EnvChange, Outcome, run};
 
 async fn shell(line: &str) -> Outcome {
     run(CommandSpec::shell(line)).await.unwrap()
@@ -110,17 +110,6 @@ async fn the_environment_is_inherited_quiet_and_the_callers() {
     spec.env.push(EnvChange::Unset("VISUAL".into()));
     let outcome = run(spec).await.unwrap();
     assert_eq!(text(&outcome.stdout), "cat dumb false [new] [path] []\n");
-}
-
-#[tokio::test]
-async fn a_wrapper_is_executed_with_the_program_behind_it() {
-    let mut spec = CommandSpec::shell("echo \"$WRAPPED\"; exit 4");
-    spec.wrapper = ["/usr/bin/env", "WRAPPED=a b"].map(Into::into).to_vec();
-    let outcome = run(spec).await.unwrap();
-    assert_eq!(
-        (text(&outcome.stdout).as_str(), outcome.ending),
-        ("a b\n", Ending::Exited { code: 4 })
-    );
 }
 
 #[tokio::test]

@@ -42,6 +42,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    // Before anything else: the sandbox's helper is this program too, and costs every command its start.
+    if let Some(code) = wisp_exec::helper() {
+        return code;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),

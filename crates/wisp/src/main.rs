@@ -20,6 +20,10 @@ use args::{Cli, Sub};
 use screen::Screen;
 
 fn main() -> ExitCode {
+    // Before anything else: the sandbox's helper is this program too, and costs every command its start.
+    if let Some(code) = wisp_exec::helper() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
