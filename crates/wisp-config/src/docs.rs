@@ -15,6 +15,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("ollama.keepAlive", "\"10m\""),
     ("ollama.think", "false"),
     ("commandMaxOutputBytes", "65536"),
+    ("sandbox.memoryMiB", "4096"),
     (
         "tools.custom",
         r#"[{

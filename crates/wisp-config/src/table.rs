@@ -133,6 +133,49 @@ pub const SETTINGS: &[Setting] = &[
         "30",
         "Days an approval for a project or for always lasts",
     ),
+    // --- the sandbox -----------------------------------------------------------------------------
+    row(
+        "sandbox.mode",
+        Kind::Choice(&["on", "off"]),
+        "\"on\"",
+        "Whether commands a model runs are confined to what they need",
+    ),
+    row(
+        "sandbox.network",
+        Kind::Choice(&["ask", "on", "off"]),
+        "\"ask\"",
+        "Whether commands that were allowed may use the network; ask, those you let run outside",
+    ),
+    row(
+        "sandbox.writable",
+        Kind::Texts,
+        "[]",
+        "Directories that allowed commands may write in, beside the conversation's",
+    ),
+    row(
+        "sandbox.passEnvironment",
+        Kind::Texts,
+        "[]",
+        "Variables that commands get although their names are shaped like credentials",
+    ),
+    row(
+        "sandbox.memoryMiB",
+        whole(0, 16_777_216),
+        "",
+        "MiB of memory one process of a command may use; unset, half of the machine's, 0 for all",
+    ),
+    row(
+        "sandbox.fileMiB",
+        whole(0, 16_777_216),
+        "8192",
+        "MiB a file may have that a command writes; 0 without limit",
+    ),
+    row(
+        "sandbox.processes",
+        whole(0, 1_000_000),
+        "2048",
+        "Processes a command may run at a time; 0 without limit",
+    ),
     // --- tools and what they return --------------------------------------------------------------
     row(
         "tools.disabled",

@@ -130,6 +130,41 @@ impl Config {
         self.whole_or_default("approval.persistDays")
     }
 
+    /// Whether commands are confined.
+    pub fn sandbox(&self) -> bool {
+        self.choice("sandbox.mode") == "on"
+    }
+
+    /// Whether confined commands may use the network: `ask`, `on` or `off`.
+    pub fn sandbox_network(&self) -> String {
+        self.choice("sandbox.network")
+    }
+
+    /// Directories that confined commands may write in, beside the conversation's.
+    pub fn sandbox_writable(&self) -> Vec<String> {
+        self.texts("sandbox.writable")
+    }
+
+    /// Variables that commands get although they are shaped like credentials.
+    pub fn passed_environment(&self) -> Vec<String> {
+        self.texts("sandbox.passEnvironment")
+    }
+
+    /// Bytes of memory of one process of a command, when set; 0 for all.
+    pub fn sandbox_memory(&self) -> Option<u64> {
+        self.whole("sandbox.memoryMiB").map(|mib| mib << 20)
+    }
+
+    /// Bytes of a file that a command writes; 0 without limit.
+    pub fn sandbox_file(&self) -> u64 {
+        self.whole_or_default("sandbox.fileMiB") << 20
+    }
+
+    /// Processes a command may run at a time; 0 without limit.
+    pub fn sandbox_processes(&self) -> u64 {
+        self.whole_or_default("sandbox.processes")
+    }
+
     /// Built-in tools no model is given.
     pub fn disabled_tools(&self) -> Vec<String> {
         self.texts("tools.disabled")
@@ -246,6 +281,18 @@ mod tests {
         assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
         assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
         assert_eq!(config.custom_tools(), []);
+        assert!(
+            config.sandbox() && config.sandbox_network() == "ask" && config.sandbox_writable().is_empty()
+        );
+        assert_eq!(
+            (
+                config.sandbox_memory(),
+                config.sandbox_file(),
+                config.sandbox_processes()
+            ),
+            (None, 8 << 30, 2048)
+        );
+        assert!(config.passed_environment().is_empty());
         assert_eq!(config.theme(), "auto");
         assert!(config.keys().is_empty() && config.notifications());
     }
