@@ -117,6 +117,11 @@ fn is_lower_file_name(name: &str) -> bool {
     compiled().files.is_match(name) && !compiled().except_files.is_match(name)
 }
 
+/// Whether a glob of the table matches the name of a file, in any letter case.
+pub fn matches(glob: &str, name: &str) -> bool {
+    globs::matches(&glob.to_lowercase(), &name.to_lowercase())
+}
+
 /// Whether a path, however it is begun (`~`, `$HOME`, relative), is one of a credential or lies under one.
 pub fn is_path(path: &str) -> bool {
     let lower = path.to_lowercase();

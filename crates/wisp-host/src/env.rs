@@ -53,6 +53,11 @@ impl Env {
         self.0.not_text.contains(name)
     }
 
+    /// The names of all variables, also of those whose values [`Env::get`] does not give.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.text.keys().chain(&self.0.not_text).map(String::as_str)
+    }
+
     /// Where wisp keeps its files: `WISP_HOME`, else `~/.wisp`. `None` when neither `WISP_HOME` nor `HOME` is set,
     /// or the one that counts is not UTF-8.
     pub fn wisp_home(&self) -> Option<PathBuf> {

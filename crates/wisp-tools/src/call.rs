@@ -13,6 +13,7 @@ use wisp_output::{Store, ToolBudget};
 
 use crate::behind::Behind;
 use crate::files::seen::Seen;
+use crate::confine::Confining;
 use crate::gate::{Answer, Gatekeeper, Question};
 
 /// Where a conversation's outputs are kept.
@@ -53,6 +54,8 @@ pub struct Services {
     pub env: Env,
     /// The configuration's options.
     pub options: ToolOptions,
+    /// The sandbox of commands.
+    pub confining: Confining,
 }
 
 impl Services {

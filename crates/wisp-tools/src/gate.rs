@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_guard::{
-    ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Place, Profile, Refusal, Request,
-    Scope, Surroundings, Threshold,
+    ApprovalFile, Approvals, Decision, Gate, Grant, Level, Place, Profile, Refusal, Request, Scope,
+    Surroundings, Threshold,
 };
 use wisp_host::Env;
 
@@ -221,7 +221,7 @@ impl Call<'_> {
             directory: wanted.directory,
             now,
             around: Surroundings::look(wanted.directory),
-            confinement: Confinement::default(),
+            confinement: self.services.confining.holds(),
             own: self.own_homes(),
             user_home: Env::of_process().get("HOME").map(PathBuf::from),
         };

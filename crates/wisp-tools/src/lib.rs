@@ -18,6 +18,7 @@ pub mod arguments;
 pub mod ask;
 pub mod behind;
 mod call;
+pub mod confine;
 pub mod current_date;
 pub mod custom;
 pub mod edit_file;
@@ -37,6 +38,7 @@ use std::time::Duration;
 
 pub use behind::Behind;
 pub use call::{Answering, Call, Choosing, Keep, Person, Scene, Services, ToolOptions};
+pub use confine::{Confining, Network, SandboxOptions};
 pub use gate::{Answer, Asking, Gatekeeper, Question};
 pub use registry::{
     Admitted, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry, Request,

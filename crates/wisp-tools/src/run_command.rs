@@ -82,7 +82,10 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
         Err(refusal) => return refusal,
     };
     call.scene.person.doing(&format!("running {line}"));
-    let mut spec = spec(line, directory, call.services, call.scene);
+    let mut spec = spec(line, directory.clone(), call.services, call.scene);
+    let start = call.services.confining.start(profile, &call.services.directory);
+    spec.sandbox = start.sandbox;
+    spec.env = start.env;
     spec.timeout = wanted.timeout.or(spec.timeout);
     if profile == Profile::Read {
         spec.env.extend(reading_git());
@@ -208,6 +211,7 @@ pub fn details(line: &str, outcome: &Outcome) -> Value {
     match outcome.ending {
         Ended::Exited { code } => details["exitStatus"] = code.into(),
         Ended::Signalled { number, .. } => details["signal"] = number.into(),
+        Ended::TooManyProcesses { most } => details["tooManyProcesses"] = most.into(),
         Ended::TimedOut { .. } => details["timedOut"] = true.into(),
         Ended::Cancelled => details["cancelled"] = true.into(),
     }

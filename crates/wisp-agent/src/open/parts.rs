@@ -1,10 +1,13 @@
 //! What a conversation is opened with that follows from the configuration.
 
+use std::path::PathBuf;
+
 use wisp_audit::AuditLog;
 use wisp_config::{Config, Paths};
 use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
+use wisp_exec::Limits;
 use wisp_output::ToolBudget;
-use wisp_tools::{Keep, Services, ToolOptions};
+use wisp_tools::{Confining, Keep, Network, SandboxOptions, Services, ToolOptions};
 
 use super::{SYSTEM_PROMPT, Setup};
 use crate::saved::Resumed;
@@ -32,6 +35,36 @@ pub(super) fn services(
         options: ToolOptions {
             command_timeout: config.command_timeout(),
             output_ceiling: config.output_ceiling(),
+        },
+        confining: Confining::new(
+            sandbox(config, setup),
+            wisp_exec::own_helper(),
+            setup.env.clone(),
+            paths.home().to_owned(),
+        ),
+    }
+}
+
+/// The sandbox as the settings have it.
+fn sandbox(config: &Config, setup: &Setup) -> SandboxOptions {
+    let home = setup.env.get("HOME").map(PathBuf::from);
+    let place = |named: String| match (named.strip_prefix("~/"), &home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => setup.directory.join(named),
+    };
+    SandboxOptions {
+        on: config.sandbox(),
+        network: match config.sandbox_network().as_str() {
+            "on" => Network::On,
+            "off" => Network::Off,
+            _ => Network::Ask,
+        },
+        writable: config.sandbox_writable().into_iter().map(place).collect(),
+        pass: config.passed_environment(),
+        limits: Limits {
+            memory: config.sandbox_memory().unwrap_or_else(|| wisp_exec::memory() / 2),
+            file: config.sandbox_file(),
+            processes: config.sandbox_processes(),
         },
     }
 }

@@ -242,6 +242,9 @@ impl Registry {
             return Ok(Returned::refused(refusal.reason(), Ending::Denied));
         }
         let mut spec = run_command::spec(line, directory, &self.services, scene);
+        let start = self.services.confining.outside();
+        spec.sandbox = start.sandbox;
+        spec.env = start.env;
         // A person who typed a command is there to stop it.
         spec.timeout = None;
         Ok(match wisp_exec::run(spec).await {

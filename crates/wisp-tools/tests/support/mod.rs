@@ -118,6 +118,7 @@ impl Stage {
                 command_timeout: None,
                 output_ceiling: 16 << 20,
             },
+            confining: wisp_tools::Confining::none(),
         };
         let gate = Gate::new(Policy::new(&[], &[]).unwrap(), threshold);
         let asking = Asking {

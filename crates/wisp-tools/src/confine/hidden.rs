@@ -1,0 +1,167 @@
+//! What is hidden from commands: the table of credentials as it is found on this disk, and wisp's own home.
+
+use std::path::{Path, PathBuf};
+
+use wisp_guard::credentials::{on_machine, sockets, under_home};
+use wisp_host::Env;
+
+use super::scan::{Bounds, Scan};
+
+/// How far the conversation's directory is looked through for files shaped like credentials.
+const HERE: Bounds = Bounds {
+    depth: 24,
+    directories: 20_000,
+};
+
+/// The same for the home directory: its own files and those of the projects in it.
+const HOME: Bounds = Bounds {
+    depth: 2,
+    directories: 300,
+};
+
+/// Where a command runs.
+pub(super) struct Around<'a> {
+    /// The conversation's directory.
+    pub(super) directory: &'a Path,
+    /// The person's home.
+    pub(super) home: Option<&'a Path>,
+    /// wisp's home.
+    pub(super) wisp: &'a Path,
+    /// The environment.
+    pub(super) env: &'a Env,
+}
+
+/// What is known between commands.
+#[derive(Debug, Default)]
+pub(super) struct Hiding {
+    scan: Scan,
+}
+
+impl Hiding {
+    /// What a command that only reads does not see: every credential of the table, and wisp's home.
+    pub(super) fn reading(&mut self, around: &Around<'_>) -> Vec<PathBuf> {
+        let mut hidden: Vec<PathBuf> = on_machine()
+            .iter()
+            // Of other processes nothing is seen in any case, and of itself a command may see all.
+            .filter(|entry| !entry.starts_with("/proc/") || entry.starts_with("/proc/k"))
+            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/')))
+            .collect();
+        if let Some(home) = around.home {
+            hidden.extend(under_home().iter().flat_map(|entry| found(home, entry)));
+            hidden.extend(self.scan.credentials(home, HOME).0);
+        }
+        hidden.extend(self.scan.credentials(around.directory, HERE).0);
+        hidden.push(around.wisp.to_owned());
+        real(hidden)
+    }
+
+    /// What a command that writes does not see: wisp's home, and what acts for the person when it is asked.
+    #[expect(clippy::unused_self, reason = "beside the other, which looks")]
+    pub(super) fn writing(&self, around: &Around<'_>) -> Vec<PathBuf> {
+        let mut hidden: Vec<PathBuf> = sockets()
+            .iter()
+            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/')))
+            .collect();
+        hidden.extend(around.env.get("SSH_AUTH_SOCK").map(PathBuf::from));
+        hidden.push(around.wisp.to_owned());
+        real(hidden)
+    }
+}
+
+/// The paths with their links followed; those that are there, each once, and none below another.
+fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    paths.sort();
+    paths.dedup();
+    let mut kept: Vec<PathBuf> = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !kept.last().is_some_and(|above| path.starts_with(above)) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+/// The files and directories below `root` that an entry of the table names; a component may be a glob.
+fn found(root: &Path, entry: &str) -> Vec<PathBuf> {
+    let mut places = vec![root.to_owned()];
+    for part in entry.split('/') {
+        places = if part.contains(['*', '[', '?']) {
+            places.iter().flat_map(|place| matching(place, part)).collect()
+        } else {
+            places.into_iter().map(|place| place.join(part)).collect()
+        };
+    }
+    places.retain(|place| place.symlink_metadata().is_ok());
+    places
+}
+
+fn matching(directory: &Path, glob: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let alike =
+        entries.filter(|entry| wisp_guard::credentials::matches(glob, &entry.file_name().to_string_lossy()));
+    alike.map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test lays out a home")]
+
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn credentials_and_wisps_home_are_hidden_where_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for path in [
+            "home/.ssh",
+            "home/.config/BraveSoftware/x",
+            "elsewhere/aws",
+            "work/a",
+            "work/.wisp",
+        ] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("elsewhere/aws"), root.join("home/.aws")).unwrap();
+        for file in ["work/a/.env", "work/.wisp/config.json", "home/plain"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        let around = Around {
+            directory: &root.join("work"),
+            home: Some(&root.join("home")),
+            wisp: &root.join("work/.wisp"),
+            env: &Env::default(),
+        };
+        let hidden = Hiding::default().reading(&around);
+        let below: Vec<_> = hidden
+            .iter()
+            .filter_map(|path| path.strip_prefix(&root).ok())
+            .collect();
+        let expected = [
+            "elsewhere/aws",
+            "home/.config/BraveSoftware",
+            "home/.ssh",
+            "work/.wisp",
+            "work/a/.env",
+        ];
+        assert_eq!(below, expected.map(Path::new));
+        assert!(hidden.contains(&PathBuf::from("/etc/shadow")) || !Path::new("/etc/shadow").exists());
+    }
+
+    #[test]
+    fn what_lies_below_something_hidden_is_not_listed_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::create_dir_all(root.join("a-b")).unwrap();
+        let paths = vec![
+            root.join("a/b"),
+            root.join("a"),
+            root.join("a-b"),
+            root.join("none"),
+        ];
+        assert_eq!(real(paths), [root.join("a"), root.join("a-b")]);
+    }
+}

@@ -1,0 +1,200 @@
+//! The sandbox of a conversation's commands: which profile means what here, in this directory, with these settings.
+//!
+//! What confines is `wisp_exec::sandbox`. Here it is put together what a command may reach: the table of credentials
+//! (`wisp_guard::credentials`) as it is found on this disk, the directories that are written, and the environment a
+//! command gets.
+
+mod environment;
+mod hidden;
+mod places;
+mod scan;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use wisp_exec::{Confinement, EnvChange, Limits, Profile, Reached, Sandbox};
+use wisp_host::Env;
+
+use hidden::Hiding;
+
+/// Whether commands may use the network, as the settings say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// Not unless it is allowed for the command.
+    Ask,
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// The settings of the sandbox.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    /// Whether commands are confined.
+    pub on: bool,
+    /// Whether they may use the network.
+    pub network: Network,
+    /// Directories that are written beside the conversation's.
+    pub writable: Vec<PathBuf>,
+    /// Variables that commands get although they are shaped like credentials.
+    pub pass: Vec<String>,
+    /// What one command may use up.
+    pub limits: Limits,
+}
+
+/// The variable that asks less of the kernel's Landlock than it has: a version, 0 for none. It is for trying what an
+/// older kernel does.
+const LANDLOCK: &str = "WISP_SANDBOX_LANDLOCK";
+
+/// The variable that does without namespaces when it is `off`.
+const NAMESPACES: &str = "WISP_SANDBOX_NAMESPACES";
+
+/// The sandbox of a conversation.
+pub struct Confining {
+    options: SandboxOptions,
+    /// The program that is the helper; none where there is none, and nothing is confined.
+    helper: Option<PathBuf>,
+    env: Env,
+    /// wisp's own home.
+    home: PathBuf,
+    reached: OnceLock<Reached>,
+    hiding: Mutex<Hiding>,
+}
+
+/// What a command is started with.
+pub struct Start {
+    /// How it is confined; none when nothing confines or supervises it.
+    pub sandbox: Option<Sandbox>,
+    /// The changes to its environment.
+    pub env: Vec<EnvChange>,
+}
+
+impl Confining {
+    /// The sandbox by its settings. `helper` is wisp's own program.
+    pub fn new(options: SandboxOptions, helper: Option<PathBuf>, env: Env, home: PathBuf) -> Self {
+        Self {
+            options,
+            helper,
+            env,
+            home,
+            reached: OnceLock::new(),
+            hiding: Mutex::default(),
+        }
+    }
+
+    /// Nothing is confined or supervised: for tests, whose program is no helper.
+    pub fn none() -> Self {
+        let options = SandboxOptions {
+            on: false,
+            network: Network::On,
+            writable: Vec::new(),
+            pass: Vec::new(),
+            limits: Limits::default(),
+        };
+        Self::new(options, None, Env::default(), PathBuf::new())
+    }
+
+    /// Whether the settings have it on.
+    pub fn is_on(&self) -> bool {
+        self.options.on
+    }
+
+    /// What this system has of it, found out once.
+    pub fn reached(&self) -> Reached {
+        *self.reached.get_or_init(|| {
+            let nothing = Reached {
+                landlock: 0,
+                namespaces: false,
+                sandbox_exec: false,
+            };
+            let mut reached = self.helper.as_deref().map_or(nothing, Reached::look);
+            if let Some(most) = self.env.get(LANDLOCK).and_then(|most| most.parse().ok()) {
+                reached.landlock = reached.landlock.min(most);
+            }
+            reached.namespaces &= self.env.get(NAMESPACES) != Some("off");
+            reached
+        })
+    }
+
+    /// What the gate can rely on.
+    pub fn holds(&self) -> wisp_guard::Confinement {
+        let reached = self.reached();
+        let on = self.options.on && reached.confines();
+        wisp_guard::Confinement {
+            read: on,
+            write: on && (reached.namespaces || reached.sandbox_exec),
+        }
+    }
+
+    /// What a cleared command is started with in a directory.
+    pub fn start(&self, profile: wisp_guard::Profile, directory: &Path) -> Start {
+        let profile = match profile {
+            wisp_guard::Profile::Read => Profile::Read,
+            wisp_guard::Profile::Write => Profile::Write,
+        };
+        let confines = self.options.on && self.reached().confines();
+        let confinement = confines.then(|| self.confinement(profile, directory));
+        self.started(confinement, Some(profile))
+    }
+
+    /// What a command is started with that nothing confines: one the person typed, or let run outside.
+    pub fn outside(&self) -> Start {
+        self.started(None, None)
+    }
+
+    fn started(&self, confinement: Option<Confinement>, profile: Option<Profile>) -> Start {
+        let mut limits = self.options.limits;
+        if profile == Some(Profile::Read) && confinement.is_some() {
+            limits = limits.least(&READING);
+        }
+        let sandbox = self.helper.as_ref().map(|helper| Sandbox {
+            helper: helper.clone(),
+            confinement,
+            limits: if profile.is_some() {
+                limits
+            } else {
+                Limits::default()
+            },
+        });
+        Start {
+            sandbox,
+            env: environment::changes(&self.env, profile, &self.options.pass),
+        }
+    }
+
+    fn confinement(&self, profile: Profile, directory: &Path) -> Confinement {
+        let reached = self.reached();
+        let home = self.env.get("HOME").map(PathBuf::from);
+        let mut hiding = self.hiding.lock().unwrap_or_else(PoisonError::into_inner);
+        let around = hidden::Around {
+            directory,
+            home: home.as_deref(),
+            wisp: &self.home,
+            env: &self.env,
+        };
+        let (hidden, writable, read_only) = match profile {
+            Profile::Read => (hiding.reading(&around), Vec::new(), Vec::new()),
+            Profile::Write => {
+                let (writable, kept) = places::writable(&around, &self.options.writable);
+                (hiding.writing(&around), writable, kept)
+            }
+        };
+        Confinement {
+            profile,
+            landlock: reached.landlock,
+            namespaces: profile == Profile::Write && reached.namespaces,
+            network: self.options.network == Network::On,
+            hidden,
+            writable,
+            read_only,
+        }
+    }
+}
+
+/// What a command that only reads may use up at most: nothing it does needs more.
+const READING: Limits = Limits {
+    memory: 2 << 30,
+    file: 1 << 30,
+    processes: 512,
+};
