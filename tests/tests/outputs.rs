@@ -148,6 +148,35 @@ fn respond_json_is_one_object_with_the_ids_of_what_was_kept() {
     assert!(said["usage"]["input"].as_u64().unwrap() > 0);
     let id = call["output"].as_str().unwrap();
     assert_eq!(wisp.run(&["show", id], "").out, wisp.kept()[0].1);
+    assert_eq!(
+        said["outputs"],
+        json!([{"id": id, "bytes": call["bytes"], "lines": 20_000}])
+    );
+    assert_eq!(call["arguments"], json!({"command": "seq 1 20000"}));
+    assert_eq!(said["receipt"], "ran: run_command");
+    let session = said["session"].as_str().unwrap();
+    assert!(wisp.root().join(format!("audit/{session}.jsonl")).is_file());
+}
+
+#[test]
+fn respond_json_keeps_the_texts_of_steps_apart_and_says_that_a_call_was_refused() {
+    let server = serve(Model::new("sim"), |seen: &Seen| {
+        let called = seen.messages.iter().any(|message| message.role == "tool");
+        if called {
+            Reply::text("It was not allowed.")
+        } else {
+            Reply::text("I make it. ").and_call("run_command", json!({"command": "touch made"}))
+        }
+    });
+    let wisp = Wisp::with(&server);
+    let ran = wisp.run(&["--json", "go"], "");
+    let said: Value = serde_json::from_slice(&ran.out).unwrap();
+    assert_eq!(said["reply"], "It was not allowed.");
+    assert_eq!(said["steps"], json!(["I make it. ", "It was not allowed."]));
+    assert_eq!(said["calls"][0]["outcome"], "declined");
+    assert_eq!(said["outcome"], "refused");
+    assert_eq!(said["receipt"], "ran: run_command (1 declined)");
+    assert!(!wisp.work().join("made").exists());
 }
 
 #[test]

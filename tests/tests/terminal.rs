@@ -26,17 +26,24 @@ struct Terminal {
     input: std::fs::File,
     output: mpsc::Receiver<Vec<u8>>,
     seen: String,
+    /// All that was printed.
+    all: String,
     before: Termios,
     pty: std::os::fd::OwnedFd,
 }
 
 impl Terminal {
     fn start(wisp: &Wisp, args: &[&str]) -> Self {
+        Self::program(wisp, Command::new(binary("wisp")).args(args))
+    }
+
+    /// A program on the terminal, in the environment of a run of wisp.
+    fn program(wisp: &Wisp, command: Command) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(pty_process::Size::new(24, 80)).unwrap();
         let before = tcgetattr(&pty).unwrap();
-        let plain = wisp.command(args);
-        let mut command = Command::new(binary("wisp")).args(args).env_clear();
+        let plain = wisp.command(&[]);
+        let mut command = command.env_clear();
         for (name, value) in plain.get_envs() {
             if let Some(value) = value {
                 command = command.env(name, value);
@@ -61,6 +68,7 @@ impl Terminal {
             input,
             output,
             seen: String::new(),
+            all: String::new(),
             before,
             pty: fd,
         }
@@ -76,7 +84,10 @@ impl Terminal {
         while !self.seen.contains(text) {
             let left = limit.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
-                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Ok(bytes) => {
+                    self.seen.push_str(&String::from_utf8_lossy(&bytes));
+                    self.all.push_str(&String::from_utf8_lossy(&bytes));
+                }
                 Err(e) => panic!("{text:?} was not printed ({e}); this was: {}", self.seen),
             }
         }
@@ -465,4 +476,30 @@ fn where_no_model_is_installed_one_is_offered_fetched_and_talked_to() {
     terminal.send("\x04");
     assert_eq!(terminal.end().code(), Some(0));
     assert!(server.requests().iter().any(|r| r.path == "/api/pull"));
+}
+
+#[test]
+fn a_single_prompt_asks_on_the_terminal() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["go"]);
+    terminal.wait_for("[n]o");
+    std::thread::sleep(Duration::from_millis(600));
+    terminal.send("y");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(wisp.work().join("made").exists());
+}
+
+#[test]
+fn the_reader_of_a_pipe_has_the_terminal_to_itself_once_there_is_a_reply() {
+    let server = serve(Model::new("sim"), |_: &ollama_sim::Seen| {
+        Reply::text("no newline")
+    });
+    let wisp = Wisp::with(&server);
+    let line = format!("{} go | cat; echo; echo over", binary("wisp").display());
+    let mut terminal = Terminal::program(&wisp, Command::new("/bin/sh").args(["-c", &line]));
+    terminal.wait_for("over");
+    assert_eq!(terminal.end().code(), Some(0));
+    let printed: String = terminal.all.replace('\r', "");
+    assert_eq!(printed.trim_start(), "no newline\n\nover\n");
 }

@@ -2,7 +2,7 @@
 //! asks for a line, hands it to the engine, and draws again. The engine runs beside it.
 
 mod ahead;
-mod approve;
+pub mod approve;
 mod editor;
 mod filter;
 pub mod json;
@@ -27,7 +27,8 @@ use wisp_term::{Notifier, Role, safe};
 use crate::pager::{self, Shown};
 use crate::screen::Screen;
 use crate::terminal;
-use ahead::{Ahead, Raw};
+pub use ahead::Ahead;
+use ahead::Raw;
 use editor::{Asked, Assist, Candidates, LineEditor};
 pub use render::Renderer;
 

@@ -25,6 +25,11 @@ pub struct Renderer {
     tail: Tail,
     /// Whether the working line has the row below that line.
     below: bool,
+    /// Whether the reply goes into a pipe whose reader shares the terminal with us (`| cat`, `| less`): once there is
+    /// text of it, only warnings and errors are written to the terminal.
+    shares: bool,
+    /// Whether text of the reply was written.
+    replied: bool,
 }
 
 /// A reply on a terminal: its tables lined up, its Markdown painted.
@@ -69,13 +74,28 @@ impl Renderer {
             thinking,
             tail: Tail::default(),
             below: false,
+            shares: false,
+            replied: false,
         }
+    }
+
+    /// For a reply that is all a run prints: nothing is drawn over what the reader of a pipe shows of it.
+    #[must_use]
+    pub fn for_a_pipe(mut self) -> Self {
+        self.shares = self.err.surface().terminal && !self.out.surface().terminal;
+        self
+    }
+
+    /// Whether the terminal belongs to whoever reads the reply.
+    fn is_silent(&self) -> bool {
+        self.shares && self.replied
     }
 
     /// Draws one event. What needs an answer (approvals, choices, views, status) is the caller's.
     pub fn draw(&mut self, event: &Event) {
         match event {
             Event::Note { text, level } => self.note(text, *level),
+            Event::Activity(_) | Event::Event { .. } if self.is_silent() => {}
             Event::Activity(activity) => self.working.set(activity, &mut self.err),
             Event::Turn {
                 phase: Phase::Start, ..
@@ -94,7 +114,14 @@ impl Renderer {
     }
 
     fn note(&mut self, text: &str, level: NoteLevel) {
+        if self.is_silent() && level == NoteLevel::Info {
+            return;
+        }
         self.settle();
+        if self.is_silent() {
+            // The pipe's reader may be in the middle of a line of the terminal.
+            let _ = self.err.text("\n");
+        }
         let role = match level {
             NoteLevel::Info => Role::Quiet,
             NoteLevel::Warning => Role::Warn,
@@ -114,6 +141,10 @@ impl Renderer {
         self.clear();
         self.thinking_done();
         if !self.out.surface().terminal {
+            if self.shares {
+                self.working.end(&mut self.err);
+                self.replied = true;
+            }
             let _ = self.out.text(text);
             self.tail.push(text);
             let _ = self.out.flush();
@@ -232,7 +263,9 @@ impl Renderer {
         self.settle();
         self.thinking_done();
         self.working.end(&mut self.err);
-        let Some(end) = end else { return };
+        let Some(end) = end.filter(|_| !self.is_silent()) else {
+            return;
+        };
         for line in [&end.ran, &end.cited].into_iter().flatten() {
             self.words(Role::Quiet, &safe::safe(line));
         }
