@@ -201,3 +201,29 @@ fn the_log_opens_on_the_last_conversation_and_not_on_a_changed_setting() {
     assert!(ran.text().contains("hello there"), "{}", ran.text());
     assert!(!ran.text().contains("config.change"), "{}", ran.text());
 }
+
+#[test]
+fn a_home_that_cannot_be_written_does_not_stop_a_single_prompt() {
+    let server = three_models();
+    let mut wisp = Wisp::with(&server);
+    // Nobody can make a folder there, root included.
+    wisp.set("WISP_HOME", "/proc/self/no-such-folder");
+    let ran = wisp.run(&["--model", "small", "--yes", "hi"], "");
+    assert_eq!(
+        (ran.code, ran.text().trim_end()),
+        (Some(0), "Hello."),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("wisp's home cannot be used: ")
+            && ran
+                .err
+                .contains("nothing is recorded, and so the model is offered no tools"),
+        "{}",
+        ran.err
+    );
+    assert!(!wisp_tests::offered_tools(&server));
+    let ran = wisp.run(&["chat", "--model", "small"], "hi\n");
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+}

@@ -242,17 +242,36 @@ pub struct Ground {
     pub resumed: Option<Resumed>,
     /// What masks the secrets in all that is written.
     pub secrets: Secrets,
+    /// What the person is told because the home cannot be written.
+    pub unwritable: Option<String>,
 }
 
-/// Prepares the ground of a conversation. Nothing has been asked of a server yet.
-pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
+/// Prepares the ground of a conversation. Nothing has been asked of a server yet. A home that cannot be written stops
+/// all but a single prompt, which is answered without a record and so without tools.
+pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
     let paths = Paths::of(&setup.env, &setup.directory)?;
-    paths.prepare()?;
+    let unwritable = match paths.prepare() {
+        Ok(()) => None,
+        Err(error) if setup.face == "respond" => Some(error),
+        Err(error) => return Err(error.into()),
+    };
     let config = Config::load(&paths.config())?;
+    let unrecorded = unwritable.is_some() && config.audit();
+    if unrecorded {
+        setup.tools = Selection::None;
+    }
+    let unwritable = unwritable.map(|error| {
+        let tools = if unrecorded {
+            ", and so the model is offered no tools"
+        } else {
+            ""
+        };
+        format!("{error}; nothing is recorded{tools} (hint: {})", error.hint())
+    });
     let session = SessionId::new(&*setup.clock, &*setup.ids);
     let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
     let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
-    let audit = if config.audit() {
+    let audit = if config.audit() && !unrecorded {
         AuditLog::open(paths.home(), &session, clock, ids)?
     } else {
         AuditLog::off_with(session, clock, ids)
@@ -260,7 +279,10 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
     let secrets = Secrets::default();
     let masker = secrets.clone();
     audit.mask_with(move |details| masker.mask_value(details));
-    let keep = keep(&paths, &config, &audit);
+    let keep = match &unwritable {
+        Some(_) => Keep::Nowhere("wisp's home cannot be written".to_owned()),
+        None => keep(&paths, &config, &audit),
+    };
     let preferences = Preferences {
         elsewhere: setup.yes,
         known: Some(Known::at(paths.models())),
@@ -282,6 +304,7 @@ pub fn ground(setup: Setup) -> Result<Ground, OpenError> {
         thread,
         resumed,
         secrets,
+        unwritable,
     })
 }
 
@@ -358,6 +381,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         thread,
         resumed,
         secrets,
+        unwritable: _,
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let tools = offer::selected(&setup.tools, &config, &model, &events)?;

@@ -18,6 +18,9 @@ pub async fn start(
     events: &Events,
     person: Option<&Asker>,
 ) -> Result<Conversation, OpenError> {
+    if let Some(unwritable) = &ground.unwritable {
+        events.note(NoteLevel::Warning, unwritable.clone());
+    }
     for warning in ground.config.warnings() {
         events.note(NoteLevel::Warning, warning.clone());
     }
