@@ -226,3 +226,33 @@ async fn a_model_that_is_loaded_for_each_turn_is_told_of_once_with_what_to_do() 
     assert_eq!(turns_with_loads_of(Duration::from_secs(9), 1).await, "");
     assert_eq!(turns_with_loads_of(Duration::from_millis(1900), 3).await, "");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_for_a_loaded_model_that_is_busy_is_no_load() {
+    let clock = Clock::manual();
+    let turns = (0..3).fold(Script::new(), |script, _| {
+        script
+            .reply(Reply::text("for another").silence_ms(10_000))
+            .reply(Reply::text("Hi."))
+    });
+    let stage = Stage::new(Config::new(turns).clock(clock.clone()), &settings());
+    let mut chat = stage.chat().await;
+    let other = json!({"model": "sim", "options": {"num_ctx": 16384}, "messages": [{"role": "user", "content": "x"}]});
+    for _ in 0..3 {
+        let mine = async {
+            while !clock.wait_for_sleepers(1, Duration::ZERO) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            chat.send(Command::Message { text: "hello".into() });
+            while stage.server.counters().waiting == 0 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            clock.advance(Duration::from_secs(10));
+            chat.turn_end().await
+        };
+        let (_, end) = tokio::join!(common::post(&stage.server, "/api/chat", &other), mine);
+        assert_eq!(end.outcome, TurnOutcome::Ok);
+    }
+    assert_eq!(chat.notes(NoteLevel::Warning), "");
+    stage.server.finish().unwrap();
+}

@@ -62,9 +62,9 @@ pub struct Metrics {
     pub cached_tokens: Option<u64>,
     /// Tokens generated, thinking and swallowed calls included.
     pub reply_tokens: Option<u64>,
-    /// From arrival to the end.
+    /// From arrival to the end; a wait behind other requests shows here alone.
     pub total: Option<Duration>,
-    /// From arrival until a runner was there: the queue and the load together.
+    /// From arrival until a runner was there. The wait for a busy model that is loaded is not in it.
     pub load: Option<Duration>,
     /// Evaluating the part of the prompt that was not cached.
     pub prompt: Option<Duration>,

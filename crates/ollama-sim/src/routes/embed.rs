@@ -96,13 +96,14 @@ async fn embedded(x: &Exchange<'_, '_>, request: &Embedding) -> Result<Answer, A
         return Err(Answer::error(400, "the input length exceeds the context length"));
     }
     let load = u64::try_from(lease.load.as_nanos()).unwrap_or(u64::MAX);
+    let queued = u64::try_from(lease.queued.as_nanos()).unwrap_or(u64::MAX);
     let count: u64 = counts.iter().map(|n| n.min(&window.allotted)).sum();
     Ok(Answer::json(
         200,
         &json!({
             "model": request.model,
             "embeddings": request.inputs.iter().map(|text| vector(text)).collect::<Vec<_>>(),
-            "total_duration": load + count * 1_000_000,
+            "total_duration": load + queued + count * 1_000_000,
             "load_duration": load,
             "prompt_eval_count": count,
         }),

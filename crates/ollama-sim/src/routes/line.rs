@@ -80,6 +80,8 @@ fn call(checked: &Checked, record: usize, index: usize, call: &Call) -> Value {
 pub(super) struct Counts {
     pub(super) era: Era,
     pub(super) load: Duration,
+    /// The wait for a busy runner, which shows in the total alone.
+    pub(super) queued: Duration,
     pub(super) prompt: u64,
     /// Of the prompt, what was in the slot.
     pub(super) cached: u64,
@@ -95,7 +97,7 @@ impl Counts {
             (1, era) if era.is_e4() => SINGLE,
             (n, _) => generating(n),
         };
-        let total = self.load + prompt + eval + OVERHEAD;
+        let total = self.load + self.queued + prompt + eval + OVERHEAD;
         let nanos = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
         let rows = [
             ("total_duration", nanos(total)),

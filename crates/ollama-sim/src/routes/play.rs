@@ -80,6 +80,7 @@ struct Player<'p, 'x, 'c> {
     prompt_tokens: u64,
     cached: u64,
     load: Duration,
+    queued: Duration,
     /// What waits for the last line.
     last: Piece,
     crashed: bool,
@@ -109,6 +110,7 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
             prompt_tokens: on.prompt.tokens,
             cached,
             load: on.lease.load,
+            queued: on.lease.queued,
             last: Piece::default(),
             crashed: false,
         }
@@ -262,6 +264,7 @@ impl<'p, 'x, 'c> Player<'p, 'x, 'c> {
         let counts = Counts {
             era: self.checked.profile.era,
             load: self.load,
+            queued: self.queued,
             prompt: self.prompt_tokens,
             cached: self.cached,
             generated: self.generator.tokens,

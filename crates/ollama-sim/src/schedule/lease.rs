@@ -13,8 +13,10 @@ pub(crate) struct Lease {
     pub(super) model: String,
     pub(super) slot: Option<OwnedMutexGuard<Vec<u64>>>,
     pub(super) keep: Option<KeepAlive>,
-    /// Queue wait and load.
+    /// From the request's arrival until there was a runner.
     pub(crate) load: Duration,
+    /// From then until the runner was free.
+    pub(crate) queued: Duration,
     /// Whether this request loaded the model.
     pub(crate) loaded: bool,
     pub(super) finished: bool,

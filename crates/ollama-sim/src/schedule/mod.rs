@@ -64,6 +64,8 @@ pub(crate) struct Loaded {
     pub(crate) launch: Launch,
     keep: KeepAlive,
     last_used: Duration,
+    /// When its load was over.
+    since: Duration,
     busy: bool,
 }
 
@@ -192,12 +194,16 @@ impl Scheduler {
         let slot = Arc::clone(&waiting.slot).lock_owned().await;
         waiting.leave();
         let loaded = self.load_if_needed(model, launch, keep).await?;
+        let now = self.0.clock.now();
+        // A request that waits for a busy, loaded model has its runner from the start: the wait is no load.
+        let there = self.loaded_since(model.weights()).unwrap_or(now).max(arrived);
         let mut lease = Lease {
             scheduler: self.clone(),
             model: model.weights().to_owned(),
             slot: Some(slot),
             keep,
-            load: self.0.clock.now().saturating_sub(arrived) + FIND,
+            load: there.saturating_sub(arrived) + FIND,
+            queued: now.saturating_sub(there),
             loaded,
             finished: false,
         };
@@ -233,11 +239,23 @@ impl Scheduler {
                 launch,
                 keep,
                 last_used: now,
+                since: now,
                 busy: true,
             });
         }
         self.evict(&mut state, model.weights());
         Ok(true)
+    }
+
+    /// When the runner of these weights was loaded; none without one.
+    fn loaded_since(&self, weights: &str) -> Option<Duration> {
+        let state = self.state();
+        state
+            .runners
+            .get(weights)?
+            .loaded
+            .as_ref()
+            .map(|loaded| loaded.since)
     }
 
     /// Marks the model busy if it is loaded as wanted; drops it if it is loaded otherwise.

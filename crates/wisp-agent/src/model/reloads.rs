@@ -3,7 +3,7 @@
 //!
 //! The request's own options never change in a conversation, so what makes it reload is elsewhere: another program
 //! that asks for another window, another model that pushes this one out of memory, or a keep-alive that ends between
-//! two turns. `load_duration` holds the wait in the queue as well; for the person the remedy is the same.
+//! two turns. `load_duration` does not hold the wait for a busy model that is loaded, so what it says is a load.
 
 use std::time::Duration;
 
