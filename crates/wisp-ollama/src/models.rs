@@ -22,7 +22,8 @@ pub struct Model {
     /// Family, parameters, quantisation.
     #[serde(default, deserialize_with = "or_default")]
     pub details: Details,
-    /// What the model can do; from 0.30.0.
+    /// What the list says the model can do; from 0.30.0. `/api/show` is to be believed instead: where the server takes
+    /// the template inside the file, the list still speaks of the other one.
     pub capabilities: Option<Vec<String>>,
     /// The model's name on the machine where it really runs.
     pub remote_model: Option<String>,

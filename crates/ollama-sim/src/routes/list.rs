@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Exchange;
 use crate::answer::Answer;
-use crate::model::Model;
+use crate::model::{Capability, Model};
 use crate::profile::Profile;
 use crate::wire::Closed;
 
@@ -48,21 +48,20 @@ fn tag(x: &Exchange<'_, '_>, model: &Model) -> Value {
     }
     row["details"] = details;
     if x.profile().tags_capabilities {
-        row["capabilities"] = capabilities(x.profile(), model);
+        // As the list of a real server says it: by the template in its own language, whatever path is taken.
+        row["capabilities"] = named(&model.capabilities);
     }
     row
 }
 
-/// The capabilities by name.
+/// What a model can do on the profile's path, by name.
 pub(super) fn capabilities(profile: &Profile, model: &Model) -> Value {
     let native = profile.era == crate::profile::Era::E4Native;
-    json!(
-        model
-            .capabilities_on(native)
-            .iter()
-            .map(|c| c.name())
-            .collect::<Vec<_>>()
-    )
+    named(model.capabilities_on(native))
+}
+
+fn named(capabilities: &[Capability]) -> Value {
+    json!(capabilities.iter().map(|c| c.name()).collect::<Vec<_>>())
 }
 
 /// What every listing says of a model.

@@ -1,6 +1,6 @@
 //! Refusals: what the server or the model will not do, and which of them are asked again.
 
-use ollama_sim::{Capability, Config, Match, Model, Reply, Script};
+use ollama_sim::{Capability, Config, Match, Model, Reply, Script, profile};
 use serde_json::json;
 use wisp_agent::protocol::{NoteLevel, TurnOutcome};
 
@@ -14,6 +14,23 @@ async fn a_model_without_tools_is_talked_to_without_them() {
         Config::new(Script::new().when([Match::NoTools], Reply::text("Hi."))).models([lies]),
         &settings(),
     );
+    let mut chat = stage.chat().await;
+    assert_eq!(chat.say("hello").await.outcome, TurnOutcome::Ok);
+    stage.server.finish().unwrap();
+}
+
+#[tokio::test]
+async fn what_show_says_of_a_model_is_believed_and_not_what_the_list_says() {
+    // The list of such a server has the tools that `show` and the chat deny.
+    let model = Model {
+        native_capabilities: Some(vec![Capability::Completion]),
+        ..Model::new("sim")
+    };
+    let script = Script::new().when([Match::NoTools], Reply::text("Hi."));
+    let config = Config::new(script)
+        .profile(profile::V0_32_15_NATIVE)
+        .models([model]);
+    let stage = Stage::new(config, &settings());
     let mut chat = stage.chat().await;
     assert_eq!(chat.say("hello").await.outcome, TurnOutcome::Ok);
     stage.server.finish().unwrap();
