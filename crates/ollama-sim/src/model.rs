@@ -1,7 +1,10 @@
 //! The models a server has.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
+
+use serde_json::Value;
 
 /// What a model can do; the names are those of `/api/show`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
@@ -107,6 +110,9 @@ pub struct Model {
     /// `PARAMETER repeat_penalty` of the model file.
     #[serde(default)]
     pub repeat_penalty: Option<f64>,
+    /// Other `PARAMETER`s of the model file, by name; a list is one row an item.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Value>,
     /// A text of this many bytes as licence, for `/api/show`.
     #[serde(default)]
     pub licence_bytes: usize,
@@ -180,6 +186,7 @@ impl Model {
             remote: None,
             hides_remote: false,
             repeat_penalty: None,
+            parameters: BTreeMap::new(),
             licence_bytes: 0,
             has_model_info: true,
             system: String::new(),

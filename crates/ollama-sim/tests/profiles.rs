@@ -356,3 +356,52 @@ fn what_is_kept_of_a_property_grew() {
     assert_eq!(kept(profile::V0_12_6), [true, true, false]);
     assert_eq!(kept(profile::V0_24_0), [true, true, true]);
 }
+
+#[test]
+fn the_list_speaks_of_another_template_than_show_where_the_files_own_is_taken() {
+    let model = || Model {
+        native_capabilities: Some(vec![Capability::Completion]),
+        ..Model::new("sim")
+    };
+    for (profile, shown) in [
+        (profile::V0_32_15, json!(["completion", "tools"])),
+        (profile::V0_32_15_NATIVE, json!(["completion"])),
+    ] {
+        let server = serve(profile, [model()]);
+        let listed = get(&server, "/api/tags").json()["models"][0]["capabilities"].clone();
+        assert_eq!(listed, json!(["completion", "tools"]), "{profile:?}");
+        let show = post(&server, "/api/show", &json!({"model": "sim"})).json();
+        assert_eq!(show["capabilities"], shown, "{profile:?}");
+    }
+}
+
+#[test]
+fn a_derived_model_keeps_the_parameters_it_was_given_and_those_it_derives_from() {
+    let base = Model {
+        num_ctx: Some(4096),
+        repeat_penalty: Some(1.1),
+        ..Model::new("sim")
+    };
+    let server = serve(profile::V0_32_15, [base]);
+    let made = json!({"model": "derived", "from": "sim", "system": "S",
+                      "parameters": {"num_ctx": 1_048_576, "temperature": 0.1, "stop": ["a", "b"]}});
+    assert_eq!(post(&server, "/api/create", &made).status, 200);
+    let parameters =
+        |name: &str| post(&server, "/api/show", &json!({ "model": name })).json()["parameters"].clone();
+    let row = |name: &str, value: &str| format!("{name:<30} {value}");
+    let derived = [
+        row("num_ctx", "1.048576e+06"),
+        row("repeat_penalty", "1.1"),
+        row("stop", "\"a\""),
+        row("stop", "\"b\""),
+        row("temperature", "0.1"),
+    ];
+    assert_eq!(parameters("derived"), derived.join("\n"));
+    let again = json!({"model": "again", "from": "derived", "parameters": {"temperature": 1}});
+    assert_eq!(post(&server, "/api/create", &again).status, 200);
+    let text = parameters("again").as_str().unwrap().to_owned();
+    assert!(
+        text.contains(&row("stop", "\"b\"")) && text.ends_with(&row("temperature", "1")),
+        "{text}"
+    );
+}

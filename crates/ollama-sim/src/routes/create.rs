@@ -1,4 +1,4 @@
-//! `POST /api/create`, as far as deriving a model goes: `from`, `system`, `template`, `parameters.num_ctx`.
+//! `POST /api/create`, as far as deriving a model goes: `from`, `system`, `template`, `parameters`.
 
 use serde_json::{Value, json};
 
@@ -49,8 +49,15 @@ fn derive(x: &Exchange<'_, '_>, name: &ModelName, request: &Value) -> Option<Mod
         weights,
         ..base
     };
-    if let Some(window) = request.pointer("/parameters/num_ctx").and_then(Value::as_u64) {
-        model.num_ctx = Some(window);
+    // What is not named stays as the model it derives from has it.
+    for (name, value) in request["parameters"].as_object().into_iter().flatten() {
+        match (name.as_str(), value.as_u64(), value.as_f64()) {
+            ("num_ctx", Some(window), _) => model.num_ctx = Some(window),
+            ("repeat_penalty", _, Some(penalty)) => model.repeat_penalty = Some(penalty),
+            _ => {
+                model.parameters.insert(name.clone(), value.clone());
+            }
+        }
     }
     if let Some(system) = request["system"].as_str() {
         system.clone_into(&mut model.system);

@@ -113,16 +113,27 @@ fn info(model: &Model) -> Value {
     })
 }
 
-/// The parameters as Go prints them: names padded, a large number as a float.
+/// The parameters as Go prints them: by name, names padded, a large number as a float, text in quotes, a list one row an
+/// item.
 fn parameters(model: &Model) -> String {
-    let mut lines = vec![row("stop", "\"<|im_start|>\""), row("stop", "\"<|im_end|>\"")];
-    if let Some(window) = model.num_ctx {
-        lines.insert(0, row("num_ctx", &go_float(window)));
-    }
-    if let Some(penalty) = model.repeat_penalty {
-        lines.push(row("repeat_penalty", &penalty.to_string()));
-    }
-    lines.join("\n")
+    let mut all = model.parameters.clone();
+    all.entry("stop".to_owned())
+        .or_insert_with(|| json!(["<|im_start|>", "<|im_end|>"]));
+    all.extend(model.num_ctx.map(|window| ("num_ctx".to_owned(), json!(window))));
+    all.extend(
+        model
+            .repeat_penalty
+            .map(|penalty| ("repeat_penalty".to_owned(), json!(penalty))),
+    );
+    let rows = all.iter().flat_map(|(name, value)| {
+        let items = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        items.into_iter().map(move |item| row(name, &go_value(&item)))
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn go_value(value: &Value) -> String {
+    value.as_u64().map_or_else(|| value.to_string(), go_float)
 }
 
 fn row(name: &str, value: &str) -> String {
