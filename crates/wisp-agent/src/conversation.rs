@@ -229,6 +229,7 @@ impl Conversation {
             shown_lines: self.config.shown_output_lines(),
             held: held(admitted),
             stored: admitted.kept.is_some(),
+            difference: None,
         }
     }
 

@@ -18,6 +18,7 @@ struct Row {
     failed: usize,
     denied: usize,
     declined: usize,
+    stopped: usize,
 }
 
 impl Receipt {
@@ -33,6 +34,7 @@ impl Receipt {
                 failed: 0,
                 denied: 0,
                 declined: 0,
+                stopped: 0,
             });
             self.0.len() - 1
         });
@@ -41,6 +43,7 @@ impl Receipt {
         row.failed += usize::from(ending.is_failure());
         row.denied += usize::from(*ending == Ending::Denied);
         row.declined += usize::from(*ending == Ending::Declined);
+        row.stopped += usize::from(*ending == Ending::Interrupted);
     }
 
     /// The line; none when nothing ran, unless the reply names a tool as a whole word, which gets `ran: no tools`.
@@ -71,6 +74,7 @@ impl Row {
             (self.failed, "failed"),
             (self.denied, "denied"),
             (self.declined, "declined"),
+            (self.stopped, "stopped"),
         ];
         let faults: Vec<String> = counts
             .iter()
@@ -105,6 +109,17 @@ mod tests {
         }
         let line = receipt.line("", &[]).unwrap();
         assert_eq!(line, "ran: read_file ×2 · run_command ×3 (1 failed, 1 denied)");
+    }
+
+    #[test]
+    fn what_the_person_stopped_is_stopped_and_not_failed() {
+        let mut receipt = Receipt::default();
+        receipt.note("run_command", &Ending::Interrupted);
+        receipt.note("run_command", &Ending::Failed("timed out after 60 s".to_owned()));
+        assert_eq!(
+            receipt.line("", &[]).unwrap(),
+            "ran: run_command ×2 (1 failed, 1 stopped)"
+        );
     }
 
     #[test]

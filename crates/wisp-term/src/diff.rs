@@ -6,6 +6,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::palette::Palette;
 use crate::safe::visible;
 use crate::theme::Role;
+use crate::units::{counted, thousands};
 use crate::width::{expand_tabs, truncate};
 
 /// What happened to a line.
@@ -258,6 +259,12 @@ pub fn spans(line: &DiffLine, digits: usize, width: usize) -> Vec<(Role, String)
         spans.push((if *emphasised { word } else { role }, fits));
     }
     spans
+}
+
+/// What stands under the beginning of a difference: `… 64 more lines · +70 -14`.
+pub fn fold(more: u64, (added, removed): (u64, u64)) -> String {
+    let changed = format!("+{} -{}", thousands(added), thousands(removed));
+    format!("… {} · {changed}", counted(more, "more line"))
 }
 
 /// How many lines were added and removed.

@@ -411,5 +411,8 @@ fn make(plan: &Plan, call: &Call<'_>) -> Result<Returned, String> {
     } else {
         ""
     };
-    Ok(Returned::text(format!("{}{note}", plan.what)))
+    Ok(Returned {
+        difference: plan.diff.clone(),
+        ..Returned::text(format!("{}{note}", plan.what))
+    })
 }

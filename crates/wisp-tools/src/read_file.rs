@@ -90,10 +90,12 @@ async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
                 path,
             },
             ending: Ending::Done,
+            difference: None,
         },
         Ok(page) => Returned::page(page.lines + &page.closing),
         Err(e) => Returned {
             ending: Ending::Failed("error".to_owned()),
+            difference: None,
             ..Returned::error(e)
         },
     }

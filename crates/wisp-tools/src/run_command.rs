@@ -135,6 +135,7 @@ pub fn returned(outcome: Outcome, services: &Services) -> Returned {
             footer,
         },
         ending,
+        difference: None,
     }
 }
 

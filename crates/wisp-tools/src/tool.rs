@@ -98,19 +98,19 @@ pub enum Ending {
     Denied,
     /// The person refused it, or did not answer.
     Declined,
-    /// It was stopped before its end.
+    /// The person stopped it before its end.
     Interrupted,
     /// It never ran: the turn was stopped before its place in the batch.
     NeverRan,
 }
 
 impl Ending {
-    /// Whether it counts as failed (a refusal does not).
+    /// Whether it counts as failed (a refusal does not, nor does a stop by the person).
     pub fn is_failure(&self) -> bool {
         match self {
             Self::Exit(code) => *code != 0,
-            Self::Failed(_) | Self::Interrupted => true,
-            Self::Done | Self::Denied | Self::Declined | Self::NeverRan => false,
+            Self::Failed(_) => true,
+            Self::Done | Self::Denied | Self::Declined | Self::Interrupted | Self::NeverRan => false,
         }
     }
 
@@ -122,7 +122,7 @@ impl Ending {
             Self::Failed(how) => how.clone(),
             Self::Denied => "denied by policy".to_owned(),
             Self::Declined => "declined".to_owned(),
-            Self::Interrupted => "interrupted".to_owned(),
+            Self::Interrupted => "stopped".to_owned(),
             Self::NeverRan => "not run".to_owned(),
         }
     }
@@ -161,6 +161,8 @@ pub struct Returned {
     pub body: Body,
     /// How it ended.
     pub ending: Ending,
+    /// For an edit that was made: the unified difference, for the person. The model is told in the text.
+    pub difference: Option<String>,
 }
 
 impl Returned {
@@ -169,6 +171,7 @@ impl Returned {
         Self {
             body: Body::Text(text.into()),
             ending: Ending::Done,
+            difference: None,
         }
     }
 
@@ -177,6 +180,7 @@ impl Returned {
         Self {
             body: Body::Page(text.into()),
             ending: Ending::Done,
+            difference: None,
         }
     }
 
@@ -185,6 +189,7 @@ impl Returned {
         Self {
             body: Body::Text(format!("error: {what}")),
             ending: Ending::Failed("error".to_owned()),
+            difference: None,
         }
     }
 
@@ -193,6 +198,7 @@ impl Returned {
         Self {
             body: Body::Text(format!("error: {what}")),
             ending,
+            difference: None,
         }
     }
     /// Bytes of a text or page; none of a command, whose streams may be on disk.

@@ -4,7 +4,9 @@ mod common;
 
 use common::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use wisp_agent::protocol::{Command, Decision, Event, TurnOutcome, View, ViewKind};
+use wisp_agent::protocol::{
+    Command, Decision, Difference, Event, OutputSummary, TurnOutcome, View, ViewKind,
+};
 use wisp_tui::{Effect, Input};
 
 fn message(text: &str) -> Command {
@@ -580,4 +582,43 @@ fn the_face_sleeps_when_nothing_is_done() {
         .tell(turn_end(1.0, TurnOutcome::Ok))
         .tell(Event::Status(status()));
     assert_eq!(stage.app.next_wake(), None);
+}
+
+#[test]
+fn an_edit_that_nobody_was_asked_about_leaves_its_difference_folded_at_20_lines() {
+    for (lines, fold) in [
+        (20, None),
+        (21, Some("… 1 more line · +21 -0")),
+        (84, Some("… 64 more lines · +84 -0")),
+    ] {
+        let mut stage = Stage::ready(80, 40);
+        let added: String = (1..=lines).map(|n| format!("+line {n}\n")).collect();
+        let unified = format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,{lines} @@\n{added}");
+        let output = OutputSummary {
+            text: "created a.txt; now 9 bytes\n".into(),
+            lines: 1,
+            bytes: 27,
+            shown_lines: 20,
+            difference: Some(Difference::of(&unified)),
+            ..OutputSummary::default()
+        };
+        stage.tell(Event::Event {
+            kind: "tool.result".into(),
+            call: None,
+            turn: Some(1),
+            details: serde_json::Value::Null,
+            text: Some("↳ 27 bytes in 0.0 s".into()),
+            output: Some(output),
+        });
+        let screen = stage.screen();
+        assert!(
+            screen.contains("\n   1 + line 1\n") && screen.contains("  20 + line 20\n"),
+            "{screen}"
+        );
+        assert!(!screen.contains("line 21"), "{screen}");
+        match fold {
+            Some(fold) => assert!(screen.contains(&format!("  {fold}\n")), "{screen}"),
+            None => assert!(!screen.contains("more line"), "{screen}"),
+        }
+    }
 }

@@ -236,6 +236,9 @@ pub struct OutputSummary {
     pub held: Vec<HeldRange>,
     /// Whether the whole is in the output store.
     pub stored: bool,
+    /// For an edit that was made: what it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<super::Difference>,
 }
 
 /// A stretch of a stored output that the model was not shown.

@@ -10,9 +10,11 @@
 //! time.
 
 mod command;
+mod difference;
 mod event;
 
 pub use command::{Command, Decision};
+pub use difference::Difference;
 pub use event::{
     Activity, Approval, Choice, ChoiceOption, Event, HeldRange, NoteLevel, OutputSummary, OutputView, Phase,
     Status, TurnEnd, TurnOutcome, View, ViewKind,

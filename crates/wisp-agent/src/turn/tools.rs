@@ -12,7 +12,7 @@ use super::{Progress, Step, Turn, TurnError};
 use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
-use crate::protocol::{Event, NoteLevel};
+use crate::protocol::{Difference, Event, NoteLevel, OutputSummary};
 
 /// The most calls of one reply that are run.
 const MOST_CALLS: usize = 32;
@@ -198,7 +198,10 @@ impl Conversation {
             turn: Some(turn),
             details,
             text: Some(result_line(pending)),
-            output: Some(self.summary(admitted, &pending.call)),
+            output: Some(OutputSummary {
+                difference: pending.difference.as_deref().map(Difference::of),
+                ..self.summary(admitted, &pending.call)
+            }),
         });
     }
 

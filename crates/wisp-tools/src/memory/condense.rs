@@ -142,6 +142,7 @@ impl Asking<'_> {
         };
         Ok(Returned {
             ending,
+            difference: None,
             ..Returned::page(text)
         })
     }

@@ -58,6 +58,8 @@ pub struct Pending {
     pub in_a_row: u32,
     /// Whether the tool only reads.
     pub reads_only: bool,
+    /// For an edit that was made: the unified difference, for the person.
+    pub difference: Option<String>,
 }
 
 /// A result as the model is sent it.
@@ -363,6 +365,7 @@ impl Registry {
             repeat: taken.noted.map_or(0, |noted| noted.before),
             in_a_row: taken.noted.map_or(0, |noted| noted.in_a_row),
             reads_only: taken.reads_only,
+            difference: returned.difference,
         }
     }
 

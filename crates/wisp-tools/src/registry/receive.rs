@@ -66,6 +66,7 @@ impl Registry {
             repeat: 0,
             in_a_row: 0,
             reads_only: true,
+            difference: None,
         })
     }
 }

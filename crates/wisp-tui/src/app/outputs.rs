@@ -1,9 +1,9 @@
 //! What tools and typed commands printed, folded under their line: a few lines here, the rest a key away.
 
 use ratatui::text::{Line, Span};
-use wisp_agent::protocol::OutputSummary;
-use wisp_term::Role;
+use wisp_agent::protocol::{Difference, OutputSummary};
 use wisp_term::units::{counted, format_bytes, thousands};
+use wisp_term::{Role, diff, question};
 
 use super::App;
 use crate::ansi;
@@ -34,7 +34,30 @@ impl App {
             }
         }
         rows.extend(self.fold_rows(output, shown));
+        rows.extend(
+            output
+                .difference
+                .iter()
+                .flat_map(|changed| self.difference_rows(changed)),
+        );
         rows
+    }
+
+    /// What an edit changed, its beginning, so that it stays above whether it was asked about or not.
+    fn difference_rows(&self, changed: &Difference) -> Vec<Line<'static>> {
+        let lines = diff::of_unified(&changed.text);
+        let rows = question::difference(&lines, self.width().saturating_sub(INDENT.len()));
+        let rest = Some(changed.rest()).filter(|more| *more > 0);
+        let fold = rest.map(|more| vec![(Role::Quiet, diff::fold(more, (changed.added, changed.removed)))]);
+        let row = |row: question::Row| {
+            let spans = row.into_iter().map(|(role, text)| self.looks.span(role, text));
+            Line::from(
+                std::iter::once(Span::raw(INDENT))
+                    .chain(spans)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        rows.into_iter().chain(fold).map(row).collect()
     }
 
     /// One row saying what is not shown here and what the model was not shown, or none.

@@ -280,6 +280,7 @@ pub fn result(id: &str) -> Event {
         shown_lines: 4,
         held: held(),
         stored: true,
+        difference: None,
     };
     Event::Event {
         kind: "tool.result".into(),

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use wisp_agent::protocol::{Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome};
-use wisp_term::{Markdown, Palette, Printer, Role, Tables, safe, units, width, words};
+use wisp_agent::protocol::{
+    Difference, Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome,
+};
+use wisp_term::{Markdown, Palette, Printer, Role, Tables, diff, question, safe, units, width, words};
 
 use super::tail::Tail;
 use super::working::Working;
@@ -256,6 +258,26 @@ impl Renderer {
         }
         if let Some(note) = fold.note {
             self.words(Role::HeldBack, &format!("  {note}"));
+        }
+        if let Some(changed) = &output.difference {
+            self.difference(changed);
+        }
+    }
+
+    /// What an edit changed, its beginning, so that it stays above whether it was asked about or not.
+    fn difference(&mut self, changed: &Difference) {
+        self.measure();
+        let lines = diff::of_unified(&changed.text);
+        for row in question::difference(&lines, self.err.width().saturating_sub(3)) {
+            let _ = self.err.text("  ");
+            for (role, text) in row {
+                let _ = self.err.painted(role, &text);
+            }
+            let _ = self.err.line("");
+        }
+        if changed.rest() > 0 {
+            let fold = diff::fold(changed.rest(), (changed.added, changed.removed));
+            self.words(Role::Quiet, &format!("  {fold}"));
         }
     }
 
