@@ -1,15 +1,17 @@
 //! Programs the person uses themselves: a pager, an editor. They get the terminal wisp has, and give it back.
 //!
 //! While one runs, Ctrl-C and Ctrl-\ are its own: wisp, which is in the same process group and would receive them too,
-//! ignores them. Ctrl-Z stops both, and the shell's `fg` continues both, as for any program with a child.
+//! ignores them. Ctrl-Z is the program's as well; once it has stopped, wisp stops too, so that the shell comes back, and
+//! the shell's `fg` continues both.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::child::{close_on_exec, descriptors};
@@ -19,7 +21,7 @@ use crate::{Ending, ExecError};
 const BLOCK: usize = 64 * 1024;
 
 /// The signals the keyboard sends, which are the program's while it runs.
-const KEYBOARD: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
+const KEYBOARD: [libc::c_int; 3] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP];
 
 /// Runs a program on the terminal, with wisp's own three descriptors, and waits for it. Blocks: call it from a thread
 /// that may. The terminal's settings are put back as they were.
@@ -55,8 +57,16 @@ fn on_terminal<S: AsRef<OsStr>>(
     let keyboard = Ignored::keyboard();
     let launched = command.spawn();
     let result = launched.map(|mut child| {
-        let fed = meanwhile(&mut child);
-        (child.wait(), fed)
+        // Beside the feeding: a program that stops does not read on, and must stop wisp all the same.
+        let pid = Pid::from_child(&child);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(move || wait(pid));
+            let fed = meanwhile(&mut child);
+            let status = waiting
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("the wait for it was lost")));
+            (status, fed)
+        })
     });
     drop(keyboard);
     drop(terminal);
@@ -68,6 +78,22 @@ fn on_terminal<S: AsRef<OsStr>>(
         (Err(source), _) => Err(ExecError::Lost { program, source }),
         (_, Err(source)) => Err(ExecError::Feed { program, source }),
         (Ok(status), Ok(())) => Ok(Ending::of(status)),
+    }
+}
+
+/// Waits until a program has ended. Whenever it stops, wisp stops with it; whatever continues wisp continues it.
+fn wait(pid: Pid) -> io::Result<ExitStatus> {
+    loop {
+        match waitpid(Some(pid), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) if status.stopped() => {
+                kill_process(getpid(), Signal::STOP)?;
+                // The shell continues the whole group; another may have continued wisp alone.
+                let _ = kill_process(pid, Signal::CONT);
+            }
+            Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
     }
 }
 
@@ -113,7 +139,7 @@ fn give_the_keyboard(command: &mut Command) {
 }
 
 /// The keyboard's signals ignored, and as they were again when this is dropped.
-struct Ignored([libc::sigaction; 2]);
+struct Ignored([libc::sigaction; 3]);
 
 impl Ignored {
     #[expect(unsafe_code, reason = "there is no safe door to signal dispositions")]

@@ -51,6 +51,11 @@ impl Ending {
         }
     }
 
+    /// Whether a signal ended it, as itself or as a shell tells it (exit status over 128).
+    pub fn is_by_signal(self) -> bool {
+        matches!(self, Self::Signalled { .. } | Self::Exited { code: 129.. })
+    }
+
     /// Whether this is a success: exit status 0 and nothing else.
     pub fn is_success(self) -> bool {
         self == Self::Exited { code: 0 }

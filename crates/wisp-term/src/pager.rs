@@ -2,6 +2,8 @@
 
 use wisp_host::Env;
 
+use crate::width::{cells, expand_tabs};
+
 /// A program that reads text on standard input and shows it page by page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagerCommand {
@@ -31,6 +33,19 @@ pub fn candidates(env: &Env) -> Vec<PagerCommand> {
         keep_colour(command, env);
     }
     found
+}
+
+/// Written before a pager starts: the cursor's place, for [`LEFT_BEHIND`].
+pub const BEFORE: &str = "\x1b7";
+/// Takes away what a pager leaves that did not end by itself: the alternate screen (or the rows it drew below
+/// [`BEFORE`]), the keypad's mode, colours, a hidden cursor.
+pub const LEFT_BEHIND: &str = "\x1b[?1049l\x1b[J\x1b[?1l\x1b>\x1b[0m\x1b[?25h";
+
+/// Whether a text of so many columns and rows needs no pager: with the prompt below it, all of it is in view.
+pub fn fits(text: &str, (columns, rows): (usize, usize)) -> bool {
+    let columns = columns.max(1);
+    let taken = |line: &str| cells(&expand_tabs(line, 0)).div_ceil(columns).max(1);
+    text.lines().map(taken).sum::<usize>() + 3 <= rows
 }
 
 /// Takes one value of `$PAGER` apart as a shell would. `None` when there is no program in it or a quote is open.
@@ -161,5 +176,12 @@ mod tests {
     fn less_is_told_to_keep_colour_once() {
         assert_eq!(argv(&with(&[("PAGER", "less"), ("LESS", "-FRX")])[0]), ["less"]);
         assert_eq!(argv(&with(&[("PAGER", "less -F")])[0]), ["less", "-F", "-R"]);
+    }
+
+    #[test]
+    fn a_text_fits_that_leaves_three_rows() {
+        assert!(fits(&"x\n".repeat(21), (80, 24)) && !fits(&"x\n".repeat(22), (80, 24)));
+        assert!(fits(&"x".repeat(1680), (80, 24)) && !fits(&"x".repeat(1681), (80, 24)));
+        assert!(!fits("漢字漢字", (4, 4)) && fits("", (4, 4)));
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use wisp_exec::{ExecError, run_interactive, run_pager};
+use wisp_exec::{Ending, ExecError, run_interactive, run_pager};
 use wisp_host::{Env, FileError, IdSource, RandomIds, files};
 use wisp_term::pager::{self, PagerCommand};
 use wisp_term::{SafeText, visible};
@@ -29,13 +29,14 @@ pub enum OutsideError {
     File(#[from] FileError),
 }
 
-/// Shows a stored output in the first pager that starts, its controls made visible, its colours kept.
-pub fn page(path: &Path, env: &Env) -> Result<(), OutsideError> {
+/// Shows a stored output in the first pager that starts, its controls made visible, its colours kept. Gives back how the
+/// pager ended.
+pub fn page(path: &Path, env: &Env) -> Result<Ending, OutsideError> {
     let mut tried = Vec::new();
     for command in pager::candidates(env) {
         let file = files::open_own(path)?;
         match run_pager(&argv(&command), SafeReader::new(file)) {
-            Ok(_) => return Ok(()),
+            Ok(ending) => return Ok(ending),
             Err(error) => tried.push(format!("{}: {error}", command.program)),
         }
     }

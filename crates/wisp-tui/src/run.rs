@@ -12,6 +12,7 @@ use wisp_host::Env;
 use wisp_term::Role;
 use wisp_term::clipboard::osc52;
 use wisp_term::keys::Typed;
+use wisp_term::pager;
 
 use crate::app::{App, Input};
 use crate::effect::Effect;
@@ -69,6 +70,8 @@ pub struct Runner<W> {
     ending: Option<Ending>,
     /// Whether going on after a stop of our own is still to be reported.
     stopped: bool,
+    /// When another program gave the terminal back last.
+    handed_back: Option<Instant>,
 }
 
 impl<W> std::fmt::Debug for Runner<W> {
@@ -105,6 +108,7 @@ impl<W: Write> Runner<W> {
             leaving: None,
             ending: None,
             stopped: false,
+            handed_back: None,
         })
     }
 
@@ -261,6 +265,8 @@ impl<W: Write> Runner<W> {
                 Ok(())
             }
             Arrived::Continued if std::mem::take(&mut self.stopped) => Ok(()),
+            // Stopped and continued together with a pager or an editor, which has given the terminal back since.
+            Arrived::Continued if self.handed_back.is_some_and(|at| at.elapsed() < PARTING_ON_SIGNAL) => Ok(()),
             Arrived::Continued => {
                 self.screen.forget();
                 self.take_back()
@@ -289,6 +295,9 @@ impl<W: Write> Runner<W> {
             Effect::Page(path) => {
                 let env = self.env.clone();
                 let shown = self.hand_over(|| outside::page(&path, &env))?;
+                if shown.as_ref().is_ok_and(|ending| ending.is_by_signal()) {
+                    self.write(pager::LEFT_BEHIND)?;
+                }
                 self.tell(shown.err());
             }
             Effect::Edit(text) => {
@@ -321,6 +330,7 @@ impl<W: Write> Runner<W> {
     fn hand_over<T>(&mut self, act: impl FnOnce() -> T) -> io::Result<T> {
         self.let_go()?;
         let done = act();
+        self.handed_back = Some(Instant::now());
         self.take_back()?;
         Ok(done)
     }
@@ -329,6 +339,7 @@ impl<W: Write> Runner<W> {
     fn let_go(&mut self) -> io::Result<()> {
         self.keyboard.pause();
         self.screen.clear()?;
+        self.write(pager::BEFORE)?;
         session::set_full(false);
         session::end();
         Ok(())

@@ -51,11 +51,22 @@ pub fn copy(from: &mut dyn Read, out: &mut Printer) -> anyhow::Result<()> {
 
 /// Through the first pager that starts; without any, as safe text.
 fn page(shown: &Shown, env: &Env, out: &mut Printer) -> anyhow::Result<()> {
+    if let Some(text) = short(shown)? {
+        out.text(&text)?;
+        out.flush()?;
+        return Ok(());
+    }
     let mut failed = None;
     for command in pager::candidates(env) {
         let feed = Safe::new(shown.open()?);
+        out.bytes(pager::BEFORE.as_bytes())?;
+        out.flush()?;
         match wisp_exec::run_pager(&argv(&command), feed) {
-            Ok(_) => {
+            Ok(ending) => {
+                if ending.is_by_signal() {
+                    out.bytes(pager::LEFT_BEHIND.as_bytes())?;
+                    out.flush()?;
+                }
                 if let Some(why) = failed {
                     anyhow::bail!("{why}; another pager was used");
                 }
@@ -72,6 +83,23 @@ fn page(shown: &Shown, env: &Env, out: &mut Printer) -> anyhow::Result<()> {
         Some(why) => anyhow::bail!("{why}; shown without a pager"),
         None => Ok(()),
     }
+}
+
+/// All of it, safe, when it fits the window beside the prompt.
+fn short(shown: &Shown) -> anyhow::Result<Option<String>> {
+    let Ok((columns, rows)) = crossterm::terminal::size() else {
+        return Ok(None);
+    };
+    let mut head = Vec::new();
+    let most = 4 * u64::from(columns) * u64::from(rows);
+    Safe::new(shown.open()?.take(most + 1)).read_to_end(&mut head)?;
+    let text = String::from_utf8_lossy(&head).into_owned();
+    let whole = head.len() as u64 <= most;
+    let fits = whole && pager::fits(&text, (columns.into(), rows.into()));
+    Ok(fits.then(|| {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text + end
+    }))
 }
 
 /// The words to start a pager with: settings in front go through `env`.
