@@ -97,14 +97,18 @@ fn on_a_terminal_a_pager_is_interrupted() {
 #[test]
 fn wisp_stops_with_its_pager_and_goes_on_with_it() {
     let drawn = on_a_terminal("on_a_terminal_a_pager_stops", "never", b"");
-    assert!(drawn.contains("wisp stopped") && drawn.contains("pager went on"), "{drawn}");
+    assert!(
+        drawn.contains("wisp stopped") && drawn.contains("pager went on"),
+        "{drawn}"
+    );
 }
 
 #[test]
 #[ignore = "run on a terminal by wisp_stops_with_its_pager_and_goes_on_with_it"]
 fn on_a_terminal_a_pager_stops() {
     // Stands for the shell: it comes back once wisp is stopped, and continues it.
-    let shell = "until ps -o stat= -p $PPID | grep -q T; do sleep 0.02; done; echo wisp stopped; kill -CONT $PPID";
+    let shell =
+        "until ps -o stat= -p $PPID | grep -q T; do sleep 0.02; done; echo wisp stopped; kill -CONT $PPID";
     let pager = format!("({shell}) & kill -STOP $$; echo pager went on; wait; exit 7");
     // A pager that stopped reads nothing, and the pipe to it is full.
     let ending = run_pager(&["sh", "-c", &pager], std::io::repeat(b'x')).unwrap();

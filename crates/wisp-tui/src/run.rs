@@ -266,7 +266,13 @@ impl<W: Write> Runner<W> {
             }
             Arrived::Continued if std::mem::take(&mut self.stopped) => Ok(()),
             // Stopped and continued together with a pager or an editor, which has given the terminal back since.
-            Arrived::Continued if self.handed_back.is_some_and(|at| at.elapsed() < PARTING_ON_SIGNAL) => Ok(()),
+            Arrived::Continued
+                if self
+                    .handed_back
+                    .is_some_and(|at| at.elapsed() < PARTING_ON_SIGNAL) =>
+            {
+                Ok(())
+            }
             Arrived::Continued => {
                 self.screen.forget();
                 self.take_back()

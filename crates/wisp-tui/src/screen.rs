@@ -202,6 +202,15 @@ impl<W: Write> Screen<W> {
             }
             self.write_over(text);
         }
+        let old = self
+            .drawn
+            .widths
+            .iter()
+            .map(|cells| cells.div_ceil(self.size.width.max(1)).max(1));
+        if last == 0 && usize::from(old.sum::<u16>()) > lines.len() + 1 {
+            // One row is left of a higher band: what stood below it goes, by a row that is there.
+            self.bytes.push_str("\r\n\x1b[J\x1b[1A");
+        }
         self.bytes.push_str("\x1b[?7h");
         self.drawn.cursor.y = u16::try_from(last).unwrap_or(u16::MAX);
         self.drawn.stale = false;

@@ -54,6 +54,29 @@ impl Window {
 }
 
 #[test]
+fn of_a_higher_band_nothing_is_left_below_a_window_of_19_columns() {
+    for question in [false, true] {
+        let mut window = Window::new(40, 12);
+        if question {
+            window.stage.tell(Event::Approval(edit_approval()));
+        }
+        window.frame();
+        let size = Size {
+            width: 19,
+            height: 12,
+        };
+        let (rows, columns) = (NonZeroU16::new(12).unwrap(), NonZeroU16::new(19).unwrap());
+        window.terminal.screen_mut().set_size(rows, columns);
+        window.stage.resize(19, 12);
+        window.screen.resize(size, true);
+        window.frame();
+        let shown = window.terminal.screen().contents();
+        let expected = if question { "window too small" } else { "›" };
+        assert_eq!(shown.trim(), expected, "{shown}");
+    }
+}
+
+#[test]
 fn five_thousand_deltas_lose_nothing_and_every_frame_is_quick() {
     let mut window = Window::new(100, 30);
     window.stage.type_text("go").press("enter").tell(turn_start());

@@ -97,7 +97,11 @@ fn short(shown: &Shown) -> anyhow::Result<Option<String>> {
     let whole = head.len() as u64 <= most;
     let fits = whole && pager::fits(&text, (columns.into(), rows.into()));
     Ok(fits.then(|| {
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         text + end
     }))
 }

@@ -90,7 +90,7 @@ impl Asking<'_> {
                 if let Some(answered) = self.answer(key) {
                     return Ok(answered);
                 }
-                if self.shows_more(key) {
+                if self.shows_more(key) || self.is_too_soon(key) {
                     continue;
                 }
             }
@@ -117,7 +117,16 @@ impl Asking<'_> {
             .map(|(_, decision, _)| Answered::with(*decision))
     }
 
-    /// Shows more of the question, if there is more and the key asks for it.
+    /// Whether a key would be a yes, were all of the question shown. It is no text for the next line.
+    fn is_too_soon(&self, key: KeyEvent) -> bool {
+        let decisions = &self.approval.decisions;
+        let means = |(c, decision, _): &(char, Decision, &str)| {
+            key.code == KeyCode::Char(*c) && decisions.contains(decision)
+        };
+        !self.pages.all_shown() && KEYS.iter().any(means)
+    }
+
+    /// Whether the key asks for more of the question, which is shown if there is more.
     fn shows_more(&mut self, key: KeyEvent) -> bool {
         let rows = match key.code {
             KeyCode::Char(' ') | KeyCode::PageDown => None,
@@ -125,7 +134,7 @@ impl Asking<'_> {
             _ => return false,
         };
         if self.pages.all_shown() {
-            return false;
+            return self.pages.are_several();
         }
         let _ = self.err.text("\r\x1b[K");
         self.pages.show(rows, self.err);
@@ -251,13 +260,13 @@ mod tests {
     fn a_yes_counts_only_once_all_of_the_question_was_shown() {
         let early = [(600, 'y'), (600, 'n')];
         let (answered, ahead, printed) = asked(&long_edit(), (40, 10), &early);
-        assert_eq!((answered.decision, ahead.as_str()), (Decision::No, "y"));
+        assert_eq!((answered.decision, ahead.as_str()), (Decision::No, ""));
         assert!(printed.contains("8 of 33 rows · space: more · [n]o"), "{printed}");
         assert!(
             !printed.contains("[y]es") && !printed.contains("line 30"),
             "{printed}"
         );
-        let all = [(600, ' '), (1, ' '), (1, ' '), (1, ' '), (1, 'y')];
+        let all = [(600, ' '), (1, ' '), (1, ' '), (1, ' '), (1, ' '), (1, 'y')];
         let (answered, _, printed) = asked(&long_edit(), (40, 10), &all);
         assert_eq!(answered.decision, Decision::Once);
         for count in ["8 of 33", "16 of 33", "24 of 33", "32 of 33"] {

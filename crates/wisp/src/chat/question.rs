@@ -69,6 +69,11 @@ impl Pages {
         self.shown == self.rows.len()
     }
 
+    /// Whether it took more than one page.
+    pub fn are_several(&self) -> bool {
+        self.rows.len() > self.height
+    }
+
     /// `12 of 84 rows`.
     pub fn count(&self) -> String {
         format!("{} of {} rows", self.shown, self.rows.len())
