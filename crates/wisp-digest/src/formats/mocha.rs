@@ -29,6 +29,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Mocha {
     blocks: bool,
+    /// Whether a test that passed, or a sum, has come: other lines are headings beside one.
+    met: bool,
     open: Option<Open>,
 }
 
@@ -88,6 +90,7 @@ impl Reader for Mocha {
             return Step::Hold;
         }
         if body.starts_with("✔ ") || body.starts_with("✓ ") {
+            self.met = true;
             Step::Lean
         } else {
             self.tree(line)
@@ -102,7 +105,7 @@ impl Reader for Mocha {
 impl Mocha {
     /// Headings of the tree.
     fn tree(&mut self, line: &Line<'_>) -> Step {
-        if !self.blocks && line.indent() >= 2 && line.indent() <= 20 {
+        if self.met && !self.blocks && line.indent() >= 2 && line.indent() <= 20 {
             Step::Lean
         } else {
             Step::Pass
@@ -110,6 +113,7 @@ impl Mocha {
     }
 
     fn sum(&mut self, name: &str, number: u64, line: &Line<'_>, report: &mut Report) -> Step {
+        self.met = true;
         report.tally("mocha", &[(name, number)], line);
         match name {
             "failing" => {

@@ -7,7 +7,7 @@ use super::python::frame;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, leading_number};
+use crate::line::{Line, leading_number, place_at_start};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -33,6 +33,9 @@ struct Open {
     name: String,
     frame: Option<Location>,
     stated: bool,
+    /// Whether the rule that unittest draws under the name has come. Other runners print the same header without one,
+    /// and what went wrong indented below it.
+    ruled: bool,
 }
 
 impl Reader for Unittest {
@@ -46,15 +49,16 @@ impl Reader for Unittest {
             self.open = Some(Open {
                 finding,
                 name: name.to_owned(),
-                frame: None,
+                frame: placed(name),
                 stated: false,
+                ruled: false,
             });
             return Step::Hold;
         }
         if let Some((count, rest)) = text
             .strip_prefix("Ran ")
             .and_then(leading_number)
-            .filter(|(_, rest)| rest.starts_with(" test") && rest.has(" in "))
+            .filter(|(_, rest)| seconds(rest))
         {
             let _ = rest;
             self.close(report);
@@ -75,6 +79,15 @@ impl Reader for Unittest {
     fn finish(&mut self, report: &mut Report) {
         self.close(report);
     }
+}
+
+/// ` tests in 0.012s`, and no more: other tools count tests in other sentences.
+fn seconds(rest: &str) -> bool {
+    let time = rest
+        .strip_prefix(" tests in ")
+        .or_else(|| rest.strip_prefix(" test in "));
+    let number = time.and_then(|time| time.trim_end().strip_suffix('s'));
+    number.is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
 /// `FAIL: test_x (tests.T.test_x)`.
@@ -136,9 +149,15 @@ impl Unittest {
         let Some(open) = &mut self.open else {
             return Step::Pass;
         };
-        if line.text.starts_with("=====") || (line.text.starts_with("-----") && open.stated) {
+        let rule = line.text.starts_with("-----");
+        if line.text.starts_with("=====") || (rule && open.stated) {
             self.close(report);
             return Step::Take;
+        }
+        open.ruled |= rule;
+        if !open.ruled && !holds(line) {
+            self.close(report);
+            return Step::Pass;
         }
         open.line(line);
         Step::Hold
@@ -156,6 +175,24 @@ impl Unittest {
             report.fail(finding);
         }
     }
+}
+
+/// The place in `test_x (tests/t.py:88)`.
+fn placed(name: &str) -> Option<Location> {
+    let (_, inside) = name.strip_suffix(')')?.last_part_at(" (")?;
+    let (place, rest) = place_at_start(inside)?;
+    (rest.is_empty() && place.line.is_some() && place.path.contains('.')).then_some(place)
+}
+
+/// `AssertionError: text` and `tern.errors.NoTable: text`.
+fn is_exception(text: &str) -> bool {
+    let name = text.before(":");
+    !name.contains(' ') && (name.ends_with("Error") || name.ends_with("Exception"))
+}
+
+/// Whether the line is of this failure where no rule has come: indented, or an exception or its trace.
+fn holds(line: &Line<'_>) -> bool {
+    line.indent() > 0 || line.text.starts_with("Traceback (most recent call last)") || is_exception(line.text)
 }
 
 impl Open {
@@ -176,16 +213,10 @@ impl Open {
             && !line.text.starts_with("Traceback")
             && !line.text.starts_with("The above")
             && !line.text.starts_with("During handling");
-        if plain
-            && (!self.stated
-                || line
-                    .text
-                    .split(':')
-                    .next()
-                    .is_some_and(|name| name.ends_with("Error") || name.ends_with("Exception")))
-        {
+        let plain = plain && (!self.stated || is_exception(line.text));
+        if plain || (!self.ruled && !self.stated && is_exception(line.body())) {
             self.stated = true;
-            self.finding.retitle(joined![self.name, ": ", line.text]);
+            self.finding.retitle(joined![self.name, ": ", line.body()]);
             self.finding.lines = line.span();
             self.finding.location = self.frame.take();
         }
