@@ -28,6 +28,7 @@ pub(crate) const FORMAT: Format = Format {
         "[internal] ",
         "CANCELED",
         "DONE ",
+        "\nnaming to ",
         "CACHED",
         "\n------",
         "| >>> ",
@@ -185,6 +186,11 @@ impl Docker {
             } else if self.errors.len() < crate::limits::LISTED {
                 self.errors.push(finding);
             }
+            return Some(Step::Take);
+        }
+        // The last thing that a build does, once no step has failed.
+        if text.starts_with("naming to ") && text.ends_with(" done") {
+            report.succeeded(line);
             return Some(Step::Take);
         }
         if text.starts_with("DONE ") || text == "CACHED" {
