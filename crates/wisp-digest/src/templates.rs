@@ -80,6 +80,9 @@ pub(crate) struct LogReader {
     entries: u64,
     levelled: u64,
     seen: u64,
+    /// Entries that have both a time and a level, and which of the lines with something on them was the first of them.
+    told: u64,
+    told_from: Option<u64>,
     off: bool,
     masked: String,
     times: Times,
@@ -143,6 +146,9 @@ impl LogReader {
         // The frames of a trace make a log no less of one.
         self.seen += u64::from(!more || line.indent() == 0);
         if is_entry {
+            let told = severity.is_some() && parts.stamp.is_some();
+            self.told_from = self.told_from.or(told.then_some(self.seen));
+            self.told += u64::from(told);
             self.entry(line, parts, severity);
         } else if more {
             self.continuation(line);
@@ -160,9 +166,19 @@ impl LogReader {
         }
     }
 
-    /// A log when two lines of five are entries.
+    /// A log when two lines of five are entries; or when it begins with an entry and every entry has a time and a level:
+    /// then what stands between two of them belongs to the one above, however long it is.
     pub(crate) fn is_log(&self) -> bool {
-        !self.off && self.entries >= 3 && self.entries * 5 >= self.seen * 2
+        !self.off && self.entries >= 3 && (self.is_dense() || self.is_told())
+    }
+
+    /// Whether so many lines are entries that those between them are theirs.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.entries * 5 >= self.seen * 2
+    }
+
+    fn is_told(&self) -> bool {
+        self.told_from == Some(1) && self.told == self.entries && self.entries * 20 >= self.seen
     }
 
     fn entry(&mut self, line: &Line<'_>, parts: &Parts<'_>, severity: Option<Severity>) {
