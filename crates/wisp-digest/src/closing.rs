@@ -1,8 +1,10 @@
 //! From what the readers found to the digest: order, outcome, and what is left to say.
 
-use crate::digest::{Content, Digest, Failure, Kind, Outcome, Quote, Verdict};
+use crate::counted::counted;
+use crate::digest::{Content, Digest, Failure, Kind, Note, Outcome, Quote, Verdict};
 use crate::digester::Options;
 use crate::document::Documents;
+use crate::ending;
 use crate::report::Report;
 use crate::templates::LogReader;
 use crate::unknown::Ends;
@@ -74,9 +76,18 @@ impl Sized {
     fn text(&self, mut report: Report, log: LogReader, ends: Ends) -> Digest {
         let unknowns = std::mem::take(&mut report.unknowns);
         let mut digest = self.read(report, &log);
+        // Of few entries the long outputs between them are read as any output is.
+        let dense = log.is_dense();
         digest.log = log.close();
-        digest.unexplained = unknowns.close(digest.log.is_some());
         digest.content = content(&digest);
+        if digest.content != Content::Diff {
+            ending::add(&mut digest, &ends, unknowns.state_any());
+        }
+        let succeeded = digest.outcome.verdict == Verdict::Succeeded;
+        digest.unexplained = unknowns.close(digest.log.is_some() && dense, succeeded);
+        if succeeded && tests_passed(&digest) {
+            printed_by_tests(&mut digest);
+        }
         let shown = digest.failures.is_empty() && digest.log.is_none() && digest.diff.is_none();
         if shown && (digest.content == Content::Text || digest.outcome.verdict == Verdict::Failed) {
             digest.head = ends.head();
@@ -119,6 +130,42 @@ impl Sized {
             unexplained: crate::digest::Unexplained::default(),
         }
     }
+}
+
+/// Whether a test runner counted tests, and none that failed.
+fn tests_passed(digest: &Digest) -> bool {
+    const RAN: &[&str] = &[
+        "passed",
+        "passing",
+        "pass",
+        "run",
+        "runs",
+        "ok",
+        "tests",
+        "examples",
+        "success",
+        "successful",
+    ];
+    const BAD: &[&str] = &["failed", "failing", "fail", "failures", "errors", "error"];
+    let counts = || digest.tallies.iter().flat_map(|tally| &tally.counts);
+    let any = |names: &[&str]| counts().any(|(name, count)| *count > 0 && names.contains(&name.as_str()));
+    digest.failures.is_empty() && any(RAN) && !any(BAD)
+}
+
+/// What the program under test printed, in a run whose tests passed, is no failure of the run: it is told, not counted.
+fn printed_by_tests(digest: &mut Digest) {
+    let printed = std::mem::take(&mut digest.unexplained);
+    let Some(first) = printed.first.first() else {
+        return;
+    };
+    let more = match printed.count - 1 {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "lines more")),
+    };
+    digest.notes.push(Note {
+        text: format!("printed while the tests passed: {}{more}", first.text.trim()),
+        line: first.line,
+    });
 }
 
 fn content(digest: &Digest) -> Content {

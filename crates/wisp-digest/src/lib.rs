@@ -59,6 +59,7 @@ mod digest;
 mod digester;
 mod document;
 mod encoding;
+mod ending;
 mod find;
 mod finding;
 mod first;

@@ -57,11 +57,66 @@ const WORDS: Words = Words::new(&[
 /// What is said to be expected is no failure.
 const EXPECTED: &[&str] = &["as expected", "(expected", "expected)", "expected failure"];
 
+/// What stands before a command that a shell echoes.
+const ECHOES: &[&str] = &["$ ", "+ ", "++ "];
+
+/// What stands before the name of something that passed.
+const PASSED: &[&str] = &[
+    "ok ", "PASS ", "PASS: ", "PASSED ", "[PASS] ", "[ OK ] ", "[OK] ", "✓ ", "✔ ", "√ ", "✅ ",
+];
+
+/// Whether the line begins as those do that name what passed, or what was run.
+pub(crate) fn passes(text: &str) -> bool {
+    ECHOES.iter().any(|echo| text.starts_with(echo))
+        || PASSED.iter().any(|mark| text.trim_start().starts_with(mark))
+}
+
 /// Whether one of the words of failure stands in the line as a word that claims something.
 pub(crate) fn like_failure(text: &str) -> bool {
-    !["$ ", "+ ", "++ "].iter().any(|echo| text.starts_with(echo))
+    !passes(text)
         && words(text).any(|word| is_failure_word(word.bytes) && word.claims())
         && !EXPECTED.iter().any(|words| text.has(words))
+}
+
+/// Whether a line that looks like a failure states one, rather than having the word somewhere in a sentence or a name:
+/// the word comes first (`error: x`, `[ERROR] x`, `FAILED x`), after a colon (`tern: fatal: x`), after a number
+/// (`2 failed`), or it ends a short sentence (`Build failed`).
+pub(crate) fn states_failure(text: &str) -> bool {
+    let mut first = true;
+    for word in words(text) {
+        let head = std::mem::take(&mut first);
+        if !is_failure_word(word.bytes) || !word.claims() {
+            continue;
+        }
+        let rest = &text.as_bytes()[word.at + word.bytes.len()..];
+        let loud = word.bytes.iter().all(u8::is_ascii_uppercase);
+        let marked = matches!(rest, [] | [b':' | b']' | b'!' | b'[', ..] | [b'.']);
+        let after_colon = text.as_bytes()[..word.at].ends_with(b": ") && marked;
+        let of_count = is_count(text, &word);
+        let qualified = is_exception_name(word.bytes) && rest.starts_with(b": ");
+        if (head && (marked || loud)) || after_colon || of_count || qualified || ends_sentence(text, rest) {
+            return true;
+        }
+    }
+    false
+}
+
+/// `2 failed`, first in the line or in a list: `part 3 failed` is no count.
+fn is_count(text: &str, word: &Word<'_>) -> bool {
+    let before = text.get(..word.at).unwrap_or_default().trim_end();
+    let start = before
+        .trim_end_matches(|each: char| each.is_ascii_digit())
+        .trim_end();
+    start.len() < before.len() && (start.is_empty() || start.ends_with([',', ':', '|', '(', ';', '✖', '✗']))
+}
+
+/// Nothing follows the word, and few words stand before it.
+fn ends_sentence(text: &str, rest: &[u8]) -> bool {
+    const WORDS: usize = 5;
+    let capital = text
+        .trim_start()
+        .starts_with(|first: char| first.is_ascii_uppercase());
+    capital && matches!(rest, [] | [b'.' | b'!']) && words(text).take(WORDS + 1).count() <= WORDS
 }
 
 /// The first of the lists that has a word which stands in the line as one that claims something.
@@ -120,7 +175,11 @@ impl Word<'_> {
     /// Whether it says that something is so.
     fn claims(&self) -> bool {
         let length = self.bytes.len();
+        let after = &self.line[self.at + length..];
+        // `RegisterExecutionPolicyException /build/Tern.app` is what a step is called.
+        let step = self.before.is_empty() && after.starts_with(b" /") && is_exception_name(self.bytes);
         stands_alone(self.line, self.at, length, is_exception_name(self.bytes))
+            && !step
             && !negated(self.before)
             && !counted_zero(&self.line[self.at + length..])
     }
@@ -224,7 +283,48 @@ fn counted_zero(after: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::like_failure;
+    use super::{like_failure, states_failure};
+
+    #[test]
+    fn a_failure_is_stated_first_after_a_colon_by_a_count_or_at_the_end() {
+        for text in [
+            "error: printed by the code under test",
+            "  Error: x",
+            "FAILED to open gauge 7",
+            "[ERROR] x",
+            "ERROR:root:reading failed",
+            "tern: fatal: x",
+            "2 failed",
+            "java.lang.IllegalStateException: x",
+            "Build failed",
+            "error",
+        ] {
+            assert!(like_failure(text) && states_failure(text), "{text}");
+        }
+        for text in [
+            "after failed second booking (state dump)",
+            "the upload of part 3 failed, trying the next mirror",
+            "insert: failed once, then done",
+            "waiting until the last of them has at some time failed",
+        ] {
+            assert!(like_failure(text) && !states_failure(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_step_or_of_what_passed_claims_nothing() {
+        for text in [
+            "RegisterExecutionPolicyException /build/Products/Tern.app (in target 'Tern')",
+            "[PASS] test failure and recovery (gas: 78191)",
+            "  ✓ shows an error if the mutation failed",
+            "ok 7 - a panic is caught",
+            "✅ errors are told",
+        ] {
+            assert!(!like_failure(text), "{text}");
+        }
+        assert!(like_failure("IllegalStateException: x"));
+        assert!(like_failure("a NullPointerException /srv/a"));
+    }
 
     #[test]
     fn claims_are_seen() {

@@ -6,18 +6,40 @@ use crate::clean::clean;
 use crate::digest::{Quote, Unexplained};
 use crate::limits;
 use crate::line::{Line, cut};
+use crate::looks;
 
 /// Counts lines that look like failures and that nobody accounted for.
 #[derive(Debug, Default)]
 pub(crate) struct Unknowns {
-    plain: Unexplained,
-    entries: Unexplained,
+    plain: Found,
+    entries: Found,
+}
+
+/// Such lines: those that state a failure, and those that only have a word of it.
+#[derive(Debug, Default)]
+struct Found {
+    stated: Unexplained,
+    worded: Unexplained,
+}
+
+impl Found {
+    fn join(&mut self, other: Self) {
+        for (mine, more) in [(&mut self.stated, other.stated), (&mut self.worded, other.worded)] {
+            mine.count += more.count;
+            mine.first.extend(more.first);
+        }
+    }
 }
 
 impl Unknowns {
     /// Adds such a line; an entry of a log is accounted for if the whole turns out to be a log.
     pub(crate) fn add(&mut self, line: &Line<'_>, entry: bool) {
         let found = if entry { &mut self.entries } else { &mut self.plain };
+        let found = if looks::states_failure(line.text) {
+            &mut found.stated
+        } else {
+            &mut found.worded
+        };
         found.count += 1;
         if found.first.len() < limits::UNEXPLAINED {
             found.first.push(line.quote());
@@ -26,23 +48,39 @@ impl Unknowns {
 
     /// A reader has accounted for the line after all.
     pub(crate) fn forget(&mut self, line: u64) {
-        for found in [&mut self.plain, &mut self.entries] {
+        let Self { plain, entries } = self;
+        for found in [
+            &mut plain.stated,
+            &mut plain.worded,
+            &mut entries.stated,
+            &mut entries.worded,
+        ] {
             let before = found.first.len();
             found.first.retain(|quote| quote.line != line);
             found.count -= (before - found.first.len()) as u64;
         }
     }
 
-    /// What was found, without the entries of a log.
-    pub(crate) fn close(self, is_log: bool) -> Unexplained {
+    /// Whether any of the lines states a failure.
+    pub(crate) fn state_any(&self) -> bool {
+        self.plain.stated.count + self.entries.stated.count > 0
+    }
+
+    /// What was found, without the entries of a log. Of a run that succeeded, only the lines that state a failure: a
+    /// word in a name or a sentence says nothing against what the run itself says.
+    pub(crate) fn close(self, is_log: bool, succeeded: bool) -> Unexplained {
         let mut found = self.plain;
         if !is_log {
-            found.count += self.entries.count;
-            found.first.extend(self.entries.first);
+            found.join(self.entries);
         }
-        found.first.sort_by_key(|quote| quote.line);
-        found.first.truncate(limits::UNEXPLAINED);
-        found
+        let mut all = found.stated;
+        if !succeeded {
+            all.count += found.worded.count;
+            all.first.extend(found.worded.first);
+        }
+        all.first.sort_by_key(|quote| quote.line);
+        all.first.truncate(limits::UNEXPLAINED);
+        all
     }
 }
 
@@ -96,10 +134,15 @@ impl Ends {
     }
 
     /// The last few lines of an input of `lines` lines.
-    pub(crate) fn tail(mut self, lines: u64) -> Vec<Quote> {
-        let bytes = self.end.make_contiguous();
-        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        let all = bytes.rsplit(|byte| *byte == b'\n').zip(0..).take(TAIL);
+    pub(crate) fn tail(self, lines: u64) -> Vec<Quote> {
+        self.last(lines, TAIL)
+    }
+
+    /// Of the last `count` lines, those that hold something, in their order.
+    pub(crate) fn last(&self, lines: u64, count: usize) -> Vec<Quote> {
+        let bytes: Vec<u8> = self.end.iter().copied().collect();
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let all = bytes.rsplit(|byte| *byte == b'\n').zip(0..).take(count);
         let mut quotes: Vec<Quote> = all
             .map(|(raw, back)| quote(raw, lines.saturating_sub(back)))
             .collect();

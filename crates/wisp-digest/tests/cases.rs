@@ -6,6 +6,8 @@ mod common;
 mod compilers;
 #[path = "given/logs.rs"]
 mod logs;
+#[path = "given/published.rs"]
+mod published;
 #[path = "given/suites.rs"]
 mod suites;
 #[path = "given/words.rs"]

@@ -70,14 +70,45 @@ fn log_rows(log: &LogShape, full: bool, rows: &mut Rows) {
         );
     }
     let rank = if full { 4 } else { 12 };
-    for template in log
-        .templates
-        .iter()
-        .filter(|each| full || each.severity <= Severity::Error)
-    {
-        template_rows(template, rank, rows);
+    let severities = if full {
+        &[
+            Severity::Fatal,
+            Severity::Error,
+            Severity::Warning,
+            Severity::Info,
+        ][..]
+    } else {
+        &[Severity::Fatal, Severity::Error][..]
+    };
+    for severity in severities {
+        let of_it = || log.templates.iter().filter(|each| each.severity == *severity);
+        let most = if *severity <= Severity::Error {
+            SEVERE
+        } else {
+            MILD
+        };
+        for template in of_it().take(most) {
+            template_rows(template, rank, rows);
+        }
+        let more = of_it().count().saturating_sub(most);
+        if more > 0 {
+            let entries: u64 = of_it().skip(most).map(|each| each.count).sum();
+            rows.add(
+                rank + *severity as u32,
+                format!(
+                    "  {}: {} more of {}",
+                    name(*severity),
+                    counted(more as u64, "templates"),
+                    counted(entries, "entries")
+                ),
+            );
+        }
     }
 }
+
+/// Templates told of each severity: a service has hundreds of messages that were logged once.
+const SEVERE: usize = 40;
+const MILD: usize = 20;
 
 fn template_rows(template: &Template, rank: u32, rows: &mut Rows) {
     let rank = rank + template.severity as u32;
