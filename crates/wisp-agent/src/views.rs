@@ -200,7 +200,8 @@ pub fn digest_of(kept: &Kept) -> Result<String, String> {
 /// The same in at most `room` bytes.
 pub fn digest_within(kept: &Kept, room: usize) -> Result<String, String> {
     let exit = kept.record.exit.as_deref().and_then(wisp_tools::exit_status);
-    let reader = wisp_output::content::Stretch::all(&kept.content);
+    let streams = kept.streams();
+    let reader = wisp_output::content::Stretch::all(&streams);
     let options = wisp_digest::Options { exit };
     let digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;
     Ok(digest.render(room, wisp_digest::View::Notable))

@@ -100,6 +100,7 @@ pub fn cap(text: &str, limit: usize) -> Cow<'_, str> {
         bytes: text.len() as u64,
         line: 1,
         lines,
+        number: 1,
         binary: false,
     }];
     let whole = Whole {

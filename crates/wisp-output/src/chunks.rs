@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::clean::{CleanLines, Line, View};
-use crate::content::{Content, Stretch};
+use crate::content::{Content, Section, Stretch};
+use crate::streams;
 
 /// The most chunks one question is asked of (ADR 0050, "condense").
 pub const MOST: usize = 48;
@@ -21,6 +22,7 @@ pub struct Chunk {
 
 /// Reads an output chunk by chunk.
 pub struct Chunks<'a> {
+    sections: &'a [Section],
     lines: CleanLines<Stretch<'a>>,
     size: usize,
     /// What of the last line read did not fit.
@@ -28,10 +30,11 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of `content`, each at most `size` bytes, which is at least 64.
-    pub fn new(content: &'a dyn Content, size: usize) -> Self {
+    /// The chunks of `content`, in which `sections` name the streams, each at most `size` bytes, which is at least 64.
+    pub fn new(content: &'a dyn Content, sections: &'a [Section], size: usize) -> Self {
         let lines = CleanLines::new(Stretch::all(content), View::Plain);
         Self {
+            sections,
             lines,
             size: size.max(64),
             rest: None,
@@ -50,7 +53,7 @@ impl<'a> Chunks<'a> {
                 },
             };
             let held = chunk.as_ref().map_or(0, |chunk| chunk.text.len());
-            let row = format!("{}: {}\n", line.number, line.text);
+            let row = format!("{}: {}\n", streams::label(self.sections, line.number), line.text);
             if held + row.len() <= self.size {
                 append(&mut chunk, line.number, &row);
             } else if held > 0 {
@@ -64,7 +67,7 @@ impl<'a> Chunks<'a> {
 
     /// A chunk of the start of a line longer than one; the rest of the line waits.
     fn split(&mut self, mut line: Line) -> Chunk {
-        let label = format!("{}: ", line.number);
+        let label = format!("{}: ", streams::label(self.sections, line.number));
         let end = line.text.floor_char_boundary(self.size - label.len() - 1);
         let text = format!("{label}{}\n", &line.text[..end]);
         let number = line.number;
@@ -95,7 +98,7 @@ mod tests {
 
     fn all(text: &str, size: usize) -> Vec<Chunk> {
         let content = MemoryContent::whole(text.as_bytes());
-        let mut chunks = Chunks::new(&content, size);
+        let mut chunks = Chunks::new(&content, &[], size);
         std::iter::from_fn(|| chunks.next_chunk().unwrap()).collect()
     }
 

@@ -19,10 +19,14 @@ pub struct Section {
     pub from: u64,
     /// How many bytes it has.
     pub bytes: u64,
-    /// The number of its first line in the whole, from 1.
+    /// Which line of the file its first line is, from 1, those of the frames included.
     pub line: u64,
     /// How many lines it has, a last one without a newline included.
     pub lines: u64,
+    /// The number of its first line as wisp names lines, from 1: frames have none, stdout counts from 1 and stderr
+    /// follows on. It is counted from the streams before it, never stored.
+    #[serde(skip)]
+    pub number: u64,
     /// Whether it is no text.
     #[serde(default)]
     pub binary: bool,

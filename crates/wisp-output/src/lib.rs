@@ -47,6 +47,7 @@ pub mod receive;
 pub mod request;
 pub mod search;
 pub mod store;
+pub mod streams;
 
 pub use budget::ToolBudget;
 pub use fit::{HeldBack, fit};
@@ -55,3 +56,4 @@ pub use pages::{Page, Pages};
 pub use present::{Context, Place, Presented, present, refit};
 pub use receive::receive;
 pub use store::{Kept, Record, Shelf, Store};
+pub use streams::Streams;

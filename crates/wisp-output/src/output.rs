@@ -1,7 +1,7 @@
 //! An output as a tool hands it over: text in memory, or a command's streams of which memory holds the two ends.
 //!
 //! A command's output is kept as one text: the header with its exit status, `stdout:` and the stream, `stderr:`
-//! and the stream (ADR 0050, "Head and tail"). Every line number wisp gives is a line of that text.
+//! and the stream (ADR 0050, "Head and tail"). Lines are numbered in the streams alone ([`streams`]).
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -10,6 +10,8 @@ use memchr::memchr_iter;
 
 use crate::clean::is_binary;
 use crate::content::{Content, MemoryContent, Section};
+use crate::fit::Whole;
+use crate::streams;
 
 /// A stretch of a stream, in order, as the store reads it.
 pub enum Piece<'a> {
@@ -207,7 +209,7 @@ impl<'a> Output<'a> {
         let mut held = Held {
             content: MemoryContent::default(),
             sections: Vec::new(),
-            lines: 0,
+            file_lines: 0,
         };
         held.text(self.header.clone());
         for (at, stream) in self.streams.iter().enumerate() {
@@ -226,13 +228,25 @@ impl<'a> Output<'a> {
 pub(crate) struct Held<'a> {
     pub(crate) content: MemoryContent<'a>,
     pub(crate) sections: Vec<Section>,
-    pub(crate) lines: u64,
+    /// Lines of all of it, frames included.
+    file_lines: u64,
+}
+
+impl Held<'_> {
+    /// What there is to fit.
+    pub(crate) fn whole(&self) -> Whole<'_> {
+        Whole {
+            content: &self.content,
+            sections: &self.sections,
+            lines: streams::lines_of(&self.sections),
+        }
+    }
 }
 
 impl<'a> Held<'a> {
     /// Adds lines of a frame, each ended.
     fn text(&mut self, text: String) {
-        self.lines += memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        self.file_lines += memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.content.push(Cow::Owned(text.into_bytes()));
     }
 
@@ -241,11 +255,13 @@ impl<'a> Held<'a> {
             name: stream.name.map(str::to_owned),
             from: self.content.bytes(),
             bytes: stream.bytes,
-            line: self.lines + 1,
+            line: self.file_lines + 1,
             lines: stream.lines(),
+            number: 0,
             binary: is_binary(&stream.head),
         });
-        self.lines += stream.lines();
+        streams::number(&mut self.sections);
+        self.file_lines += stream.lines();
         self.content.push(Cow::Borrowed(&stream.head));
         self.content.skip(stream.hole().0, stream.dropped_ends_line);
         self.content.push(Cow::Borrowed(&stream.tail));

@@ -11,6 +11,7 @@ use crate::content::{Content, Stretch};
 use crate::fit::{self, FirstError, Fitted, HeldBack, Keeping, Signals, Telling, Whole};
 use crate::output::Output;
 use crate::store::{About, Draft, Kept, Store, StoreError};
+use crate::streams::Streams;
 
 /// Finds the first line in a known failure format of the output it reads.
 pub type FindError<'a> = dyn Fn(&mut dyn Read) -> Option<FirstError> + 'a;
@@ -99,12 +100,7 @@ fn small(output: &Output<'_>, context: &Context<'_>) -> Option<String> {
         return None;
     }
     let held = output.in_memory();
-    let whole = Whole {
-        content: &held.content,
-        sections: &held.sections,
-        lines: held.lines,
-    };
-    fit::shown_whole(whole, context.budget).ok().flatten()
+    fit::shown_whole(held.whole(), context.budget).ok().flatten()
 }
 
 fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> {
@@ -122,12 +118,7 @@ fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> 
 /// Shows what memory holds of an output that was not kept.
 pub(crate) fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) -> Presented {
     let held = output.in_memory();
-    let whole = Whole {
-        content: &held.content,
-        sections: &held.sections,
-        lines: held.lines,
-    };
-    let fitted = fitted(whole, Keeping::Lost(why.clone()), context).expect("memory can be read");
+    let fitted = fitted(held.whole(), Keeping::Lost(why.clone()), context).expect("memory can be read");
     let not_kept = (!fitted.is_whole()).then_some(why);
     Presented {
         text: fitted.text,
@@ -154,7 +145,7 @@ fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> io::Resu
         exit: context.about.exit.clone(),
         first_error: context
             .first_error
-            .and_then(|find| find(&mut readable(whole.content))),
+            .and_then(|find| find(&mut readable(&Streams::new(whole.content, whole.sections)))),
     };
     fit::reduced(whole, context.budget, &telling)
 }

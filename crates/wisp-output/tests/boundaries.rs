@@ -35,6 +35,7 @@ fn fitted(bytes: &[u8], budget: usize, telling: &Telling) -> Fitted {
         bytes: bytes.len() as u64,
         line: 1,
         lines,
+        number: 1,
         binary,
     }];
     let fitted = fit(
@@ -312,7 +313,7 @@ fn a_binary_is_named_and_not_given() {
     assert!(
         shown
             .text
-            .starts_with("exit status: 0\nstdout:\n[binary, 4,100 bytes]\nheld back: stdout lines 3–"),
+            .starts_with("exit status: 0\nstdout:\n[binary, 4,100 bytes]\nheld back: stdout lines 1–17 "),
         "{}",
         shown.text
     );

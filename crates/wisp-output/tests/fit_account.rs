@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use regex::Regex;
-use support::{line_of, line_start, lines, number, states};
+use support::{line_start, number, number_at, states, stream_lines};
 use wisp_output::clean::{self, View};
 use wisp_output::content::{Content, Section};
 use wisp_output::fit::{FirstError, HeldBack};
@@ -68,7 +68,7 @@ fn frame(text: &mut String, frame: &str) {
     text.push_str(frame.strip_prefix('\n').filter(|_| ended).unwrap_or(frame));
 }
 
-fn check_place(stored: &[u8], part: &HeldBack, place: &str) {
+fn check_place(stored: &[u8], sections: &[Section], part: &HeldBack, place: &str) {
     let place = part.section.as_ref().map_or(place, |name| {
         place
             .strip_prefix(&format!("{name} "))
@@ -77,16 +77,35 @@ fn check_place(stored: &[u8], part: &HeldBack, place: &str) {
     let last = part.range().end - 1;
     assert_eq!(
         part.from_line,
-        line_of(stored, part.from),
+        number_at(stored, sections, part.from),
         "first line of {part:?}"
     );
-    assert_eq!(part.to_line, line_of(stored, last), "last line of {part:?}");
-    let lines = Regex::new(r"^lines? ([\d,]+)(?:–([\d,]+))? \((.+)\)$").unwrap();
-    let inside = Regex::new(r"^bytes ([\d,]+)(?:–([\d,]+))? of line ([\d,]+) \((.+)\)$").unwrap();
+    assert_eq!(
+        part.to_line,
+        number_at(stored, sections, last),
+        "last line of {part:?}"
+    );
+    let lines = Regex::new(r"^lines? ([\d,]+)(?:–([\d,]+))? \((.+?)(?:, its own ([\d,]+)(?:–([\d,]+))?)?\)$")
+        .unwrap();
+    let inside =
+        Regex::new(r"^bytes ([\d,]+)(?:–([\d,]+))? of line ([\d,]+) \((.+?)(?:, its own ([\d,]+))?\)$")
+            .unwrap();
+    let section = sections
+        .iter()
+        .find(|section| section.name == part.section)
+        .unwrap();
+    let before = stream_lines(stored, sections)
+        - stream_lines(
+            stored,
+            &sections[sections.iter().position(|one| one == section).unwrap()..],
+        );
     if let Some(found) = lines.captures(place) {
         let first = number(&found[1]);
         assert_eq!(first, part.from_line);
         assert_eq!(found.get(2).map_or(first, |to| number(to.as_str())), part.to_line);
+        let own = |at: usize| found.get(at).map(|to| number(to.as_str()) + before);
+        assert_eq!(own(4), (before > 0).then_some(part.from_line));
+        assert_eq!(own(5), (before > 0 && part.lines() > 1).then_some(part.to_line));
         let size = found[3].strip_prefix("binary, ").unwrap_or(&found[3]);
         assert!(states(size, part.bytes), "{size} is {} bytes", part.bytes);
         return;
@@ -101,8 +120,10 @@ fn check_place(stored: &[u8], part: &HeldBack, place: &str) {
         found.get(2).map_or(first, |to| number(to.as_str())),
         last - start + 1
     );
-    assert_eq!(number(&found[3]), line_of(stored, part.from));
+    assert_eq!(number(&found[3]), number_at(stored, sections, part.from));
     assert!(states(&found[4], part.bytes));
+    let own = found.get(5).map(|own| number(own.as_str()) + before);
+    assert_eq!(own, (before > 0).then_some(part.from_line));
 }
 
 fn check_marker(part: &HeldBack, marker: &str) {
@@ -140,7 +161,7 @@ fn check(presented: &Presented, budget: usize) {
     let stored = bytes_of(&kept.content);
     assert_eq!(
         (kept.record.bytes, kept.record.lines),
-        (stored.len() as u64, lines(&stored))
+        (stored.len() as u64, stream_lines(&stored, &kept.record.sections))
     );
     check_account(presented, &stored, &kept.record.sections);
 }
@@ -166,12 +187,12 @@ fn check_account(presented: &Presented, stored: &[u8], sections: &[Section]) {
         let places = split_places(places);
         assert_eq!(places.len(), presented.held.len(), "{note}");
         for (part, place) in presented.held.iter().zip(places) {
-            check_place(stored, part, &place);
+            check_place(stored, sections, part, &place);
         }
         let count =
             Regex::new(r"kept (?:for the person )?as output ([0-9a-f]{8}) \(([\d,]+) lines?\)").unwrap();
         if let Some(found) = count.captures(note) {
-            assert_eq!(number(&found[2]), lines(stored));
+            assert_eq!(number(&found[2]), stream_lines(stored, sections));
             assert!(ID.starts_with(&found[1]));
         }
         if let Some(found) = Regex::new("from line ([0-9]+)").unwrap().captures(note) {
@@ -302,7 +323,7 @@ fn the_note_is_worded_as_the_design_has_it() {
     }
     let streams = vec![Stream::whole(Some("stdout"), log.as_bytes())];
     let error = FirstError {
-        line: 1_204,
+        line: 1_202,
         text: "error[E0308]: mismatched types".into(),
     };
     let (presented, _home) = shown_of(
@@ -316,8 +337,8 @@ fn the_note_is_worded_as_the_design_has_it() {
         panic!("one stretch")
     };
     let expected = format!(
-        "held back: stdout lines {}–{} ({}); exit status 1, first error at line 1,204: \"error[E0308]: mismatched \
-         types\"; the whole output is kept as output 3f9a2c1b (2,338 lines); memory \"recall output 3f9a2c1b from \
+        "held back: stdout lines {}–{} ({}); exit status 1, first error at line 1,202: \"error[E0308]: mismatched \
+         types\"; the whole output is kept as output 3f9a2c1b (2,336 lines); memory \"recall output 3f9a2c1b from \
          line {}\" pages it, \"recall output 3f9a2c1b matching PATTERN\" filters it, \"summarise output 3f9a2c1b\" \
          gives the notable lines, \"condense output 3f9a2c1b: QUESTION\" answers from all of it; do not run the \
          command again to see it",

@@ -18,6 +18,8 @@ fn page(bytes: &[u8], filter: &Filter, from: Start, budget: usize) -> String {
     let content = MemoryContent::whole(bytes);
     recall(
         Stored {
+            sections: &[],
+            exit: None,
             content: &content,
             lines: support::lines(bytes),
             name: NAME,

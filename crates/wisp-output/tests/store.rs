@@ -40,11 +40,14 @@ fn a_command_is_stored_as_it_is_laid_out_with_its_frames() {
     let places: Vec<_> = record
         .sections
         .iter()
-        .map(|part| (part.from, part.bytes, part.line, part.lines))
+        .map(|part| (part.from, part.bytes, part.line, part.lines, part.number))
         .collect();
     assert_eq!(
         places,
-        [(23, out.len() as u64, 3, 1), (24 + out.len() as u64 + 8, 4, 5, 1)]
+        [
+            (23, out.len() as u64, 3, 1, 1),
+            (24 + out.len() as u64 + 8, 4, 5, 1, 2)
+        ]
     );
 }
 

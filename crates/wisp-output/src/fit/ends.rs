@@ -66,8 +66,8 @@ pub(super) fn nothing_of(section: &Section, marker: usize) -> Ends {
     let hole = Hole {
         from: section.from,
         to: section.end(),
-        from_line: section.line,
-        to_line: section.line + section.lines.max(1) - 1,
+        from_line: section.number,
+        to_line: section.number + section.lines.max(1) - 1,
         within: None,
     };
     Ends {
@@ -105,7 +105,7 @@ impl Head {
     fn read(content: &dyn Content, section: &Section, room: usize) -> io::Result<Self> {
         let end = section.end().min(content.readable_to(section.from));
         let stretch = Stretch::new(content, section.from, end);
-        let mut lines = CleanLines::starting_at(stretch, View::Plain, section.line, section.from);
+        let mut lines = CleanLines::starting_at(stretch, View::Plain, section.number, section.from);
         let (mut text, mut ends) = (String::new(), Vec::new());
         let mut whole = end == section.end();
         while let Some(line) = lines.next_line()? {
@@ -140,7 +140,7 @@ impl Head {
         };
         self.text.truncate(length);
         self.line_start = at;
-        let line = section.line + kept as u64;
+        let line = section.number + kept as u64;
         let spare = half - length;
         if length >= half / 2 || spare < 2 {
             return Ok(Cut {
@@ -229,7 +229,7 @@ fn tail(content: &dyn Content, section: &Section, from: Cut, room: usize) -> io:
         let block = Block {
             raw: &raw,
             at: block_at,
-            last_line: section.line + section.lines - 1,
+            last_line: section.number + section.lines - 1,
             cut_start,
         };
         let (text, cut, more) = block.tail(room);

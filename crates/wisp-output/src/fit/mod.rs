@@ -32,6 +32,9 @@ pub struct HeldBack {
     pub from_line: u64,
     /// The last such line.
     pub to_line: u64,
+    /// Lines of the streams before its own, by which the stream's own numbers are smaller.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub before: u64,
     /// When it lies inside one line: its bytes within that line, from 1, both included.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub within: Option<(u64, u64)>,
@@ -40,6 +43,14 @@ pub struct HeldBack {
     pub binary: bool,
     /// Where the marker that stands for it begins in the shown text, in bytes.
     pub marker_at: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl HeldBack {
@@ -77,7 +88,7 @@ pub struct Whole<'a> {
     pub content: &'a dyn Content,
     /// The streams in it; a tool's plain text is one section without a name.
     pub sections: &'a [Section],
-    /// How many lines it has.
+    /// How many lines its sections have.
     pub lines: u64,
 }
 

@@ -126,14 +126,27 @@ fn place(held: &HeldBack) -> String {
         .map_or_else(String::new, |name| format!("{name} "));
     let noun = if held.lines() == 1 { "line" } else { "lines" };
     let lines = range(held.from_line, held.to_line);
+    let own = own_lines(held);
     match held.within {
         Some((from, to)) => {
             let inside = range(from, to);
-            format!("{name}bytes {inside} of line {lines} ({})", size(held.bytes))
+            format!("{name}bytes {inside} of line {lines} ({}{own})", size(held.bytes))
         }
-        None if held.binary => format!("{name}{noun} {lines} (binary, {})", counted(held.bytes, "byte")),
-        None => format!("{name}{noun} {lines} ({})", size(held.bytes)),
+        None if held.binary => {
+            let bytes = counted(held.bytes, "byte");
+            format!("{name}{noun} {lines} (binary, {bytes}{own})")
+        }
+        None => format!("{name}{noun} {lines} ({}{own})", size(held.bytes)),
     }
+}
+
+/// Where the numbers of a stream that follows another differ from its own: `, its own 1–40`.
+fn own_lines(held: &HeldBack) -> String {
+    if held.before == 0 {
+        return String::new();
+    }
+    let own = |line: u64| line.saturating_sub(held.before);
+    format!(", its own {}", range(own(held.from_line), own(held.to_line)))
 }
 
 /// The exit status and the first error, as one clause when there is either.

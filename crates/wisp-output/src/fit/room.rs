@@ -4,7 +4,8 @@ use std::io;
 
 use crate::amount::grouped;
 use crate::clean::{self, View};
-use crate::content::{Section, bytes_of};
+use crate::content::{Content, Section, bytes_of};
+use crate::streams::Streams;
 
 use super::ends::{self, Ends};
 use super::note::{self, TIERS, Tier};
@@ -31,27 +32,33 @@ pub(super) fn reduced(whole: Whole<'_>, budget: usize, telling: &Telling) -> io:
     Ok(bare(whole, budget))
 }
 
-/// Fits an output whose frames alone are too long as a text without frames.
+/// Fits an output whose frames alone are too long: its streams as one text, which is how their lines are counted.
 fn one_section(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fitted> {
+    let streams = Streams::new(whole.content, whole.sections);
     let all = [Section {
         name: None,
         from: 0,
-        bytes: whole.content.bytes(),
+        bytes: streams.bytes(),
         line: 1,
         lines: whole.lines,
-        binary: false,
+        number: 1,
+        binary: whole.sections.iter().any(|section| section.binary),
     }];
-    if whole.sections == all {
+    if streams.bytes() == whole.content.bytes() {
         return Ok(bare(whole, budget));
     }
-    reduced(
-        Whole {
-            sections: &all,
-            ..whole
-        },
-        budget,
-        telling,
-    )
+    let apart = Whole {
+        content: &streams,
+        sections: &all,
+        lines: whole.lines,
+    };
+    let mut fitted = reduced(apart, budget, telling)?;
+    for held in &mut fitted.held {
+        let end = streams.in_file(held.range().end);
+        held.from = streams.in_file(held.from);
+        held.bytes = end.saturating_sub(held.from);
+    }
+    Ok(fitted)
 }
 
 /// What is left when not even a marker fits: a sign that something is missing, if there is room for one.
@@ -63,6 +70,7 @@ fn bare(whole: Whole<'_>, budget: usize) -> Fitted {
         bytes: whole.content.bytes(),
         from_line: 1,
         to_line: whole.lines.max(1),
+        before: 0,
         within: None,
         binary: false,
         marker_at: 0,
@@ -101,6 +109,7 @@ fn widest_hole(section: &Section, lines: u64, within: Option<(u64, u64)>) -> Hel
         bytes: if section.binary { section.bytes } else { 1_023 },
         from_line: lines,
         to_line: lines + 1,
+        before: section.number - 1,
         within: within.filter(|_| !section.binary),
         binary: section.binary,
         marker_at: 0,
@@ -114,7 +123,7 @@ fn marker_bound(section: &Section) -> usize {
         from_line: 1,
         ..lines
     };
-    let last = grouped(section.line + section.lines).len();
+    let last = grouped(section.number + section.lines).len();
     let inside =
         "[… ".len() + grouped(section.bytes).len() + " bytes of line ".len() + last + " held back …]".len();
     note::marker(&lines).len().max(inside) + 1
@@ -206,6 +215,7 @@ fn push_ends(fitted: &mut Fitted, section: &Section, ends: &Ends) {
             bytes: hole.to - hole.from,
             from_line: hole.from_line,
             to_line: hole.to_line,
+            before: section.number - 1,
             within: hole.within,
             binary: section.binary,
             marker_at: fitted.text.len(),

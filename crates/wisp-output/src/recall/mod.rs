@@ -14,7 +14,8 @@ pub use matching::{Hit, Matcher, Matches, PatternError};
 use std::io;
 
 use crate::amount::{counted, grouped};
-use crate::content::Content;
+use crate::content::{Content, Section};
+use crate::streams;
 
 /// Which lines of an output are wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,6 +62,10 @@ pub struct Stored<'a> {
     pub content: &'a dyn Content,
     /// How many lines it has.
     pub lines: u64,
+    /// The streams in it, by which their lines are named; none for a text without streams.
+    pub sections: &'a [Section],
+    /// How the command ended, in words.
+    pub exit: Option<&'a str>,
     /// How a request names it: `output 3f9a2c1b`, `entry 7`.
     pub name: &'a str,
 }
@@ -102,7 +107,21 @@ fn spelled(filter: &Filter) -> String {
 
 /// The longest a page's first or last line can be, with its newline: the name, the filter and a few numbers.
 fn line_bound(stored: Stored<'_>, filter: &Filter) -> usize {
-    128 + stored.name.len() + spelled(filter).len()
+    128 + stored.name.len() + spelled(filter).len() + told(stored).len()
+}
+
+/// Which of the lines are whose and how the command ended, in brackets after a page's first line; empty where there is one text.
+fn told(stored: Stored<'_>) -> String {
+    let streams = Some(streams::told(stored.sections)).filter(|told| !told.is_empty());
+    let parts: Vec<String> = streams
+        .into_iter()
+        .chain(stored.exit.map(str::to_owned))
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", parts.join("; "))
+    }
 }
 
 /// A pattern as a request may carry it inside double quotes: in single ones when it would be misread without.

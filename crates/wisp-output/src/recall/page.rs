@@ -4,10 +4,11 @@ use std::io;
 
 use crate::amount::{grouped, range};
 use crate::clean::{CleanLines, Line, Part, View};
-use crate::content::Stretch;
+use crate::content::{Section, Stretch};
 use crate::pages::Pages;
+use crate::streams;
 
-use super::{Filter, Start, Stored, hint, line_bound, past_the_end, spelled};
+use super::{Filter, Start, Stored, hint, line_bound, past_the_end, spelled, told};
 
 /// The lines `first..=last` of an output from `from` on, within `budget`.
 pub(super) fn lines(
@@ -36,6 +37,7 @@ pub(super) fn lines(
     let room = budget.saturating_sub(2 * line_bound(stored, filter));
     let skip = if start == from.line { from.byte - 1 } else { 0 };
     let mut page = Page {
+        sections: stored.sections,
         text: String::new(),
         room,
         open: None,
@@ -55,7 +57,8 @@ pub(super) fn lines(
 }
 
 /// A page being filled.
-struct Page {
+struct Page<'a> {
+    sections: &'a [Section],
     text: String,
     room: usize,
     /// The line being added: its text so far, and the byte of its view it starts with.
@@ -66,7 +69,7 @@ struct Page {
     shown: Option<u64>,
 }
 
-impl Page {
+impl Page<'_> {
     /// Adds a line or a piece of one; the place where the next page starts when it does not fit.
     fn add(&mut self, line: &Line) -> Option<Start> {
         let (mut text, byte) = self.open.take().unwrap_or((String::new(), self.skip + 1));
@@ -76,7 +79,7 @@ impl Page {
             .text
             .floor_char_boundary(usize::try_from(skipped).expect("a piece is within memory"));
         text.push_str(&line.text[at..]);
-        let label = label(line.number, byte);
+        let label = label(self.sections, line.number, byte);
         let fits = self.text.len() + label.len() + text.len() < self.room;
         if !fits {
             return Some(self.cut(
@@ -130,14 +133,17 @@ impl Page {
             None => format!("[end of{filter_text} of {}]", stored.name),
         };
         format!(
-            "{}{filter_text}: lines {shown} of {of}\n{}{footer}",
-            stored.name, self.text
+            "{}{filter_text}: lines {shown} of {of}{}\n{}{footer}",
+            stored.name,
+            told(stored),
+            self.text
         )
     }
 }
 
 /// What stands before a line: its number, and the byte it goes on from.
-fn label(line: u64, byte: u64) -> String {
+fn label(sections: &[Section], line: u64, byte: u64) -> String {
+    let line = streams::label(sections, line);
     if byte == 1 {
         format!("{line}: ")
     } else {

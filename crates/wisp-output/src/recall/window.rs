@@ -3,10 +3,12 @@
 use std::io;
 
 use crate::amount::{counted, grouped};
+use crate::content::Section;
 use crate::pages::Pages;
+use crate::streams;
 
 use super::matching::{Hit, Matcher, Matches};
-use super::{Filter, Start, Stored, hint, line_bound, spelled};
+use super::{Filter, Start, Stored, hint, line_bound, spelled, told};
 
 /// A line longer than this many bytes is shown as a window around its first match.
 const LONG: u64 = 1_024;
@@ -32,7 +34,7 @@ pub(super) fn matching(stored: Stored<'_>, pattern: &str, from: Start, budget: u
     let (mut text, mut next) = (String::new(), None);
     while let Some(hit) = found.next_hit()? {
         count += 1;
-        let row = row(&hit);
+        let row = row(stored.sections, &hit);
         if text.len() + row.len() > room && !text.is_empty() {
             next = Some(Start::line(hit.line));
             break;
@@ -54,17 +56,19 @@ fn header(stored: Stored<'_>, filter: &Filter, count: u64) -> String {
     let others = grouped(stored.lines - count);
     let verb = if count == 1 { "matches" } else { "match" };
     format!(
-        "{}{}: {} of {lines} {verb}, {others} do not",
+        "{}{}: {} of {lines} {verb}, {others} do not{}",
         stored.name,
         spelled(filter),
-        grouped(count)
+        grouped(count),
+        told(stored)
     )
 }
 
 /// A matching line with its number; of a long one, the window around the match and where it is.
-fn row(hit: &Hit) -> String {
+fn row(sections: &[Section], hit: &Hit) -> String {
+    let label = streams::label(sections, hit.line);
     if hit.length <= LONG {
-        return format!("{}: {}\n", hit.line, hit.text);
+        return format!("{label}: {}\n", hit.text);
     }
     let within = |at: u64| usize::try_from(at - hit.text_at).expect("a match is within its text");
     let start = hit
@@ -75,8 +79,5 @@ fn row(hit: &Hit) -> String {
         .ceil_char_boundary((within(hit.found.0) + AROUND).min(hit.text.len()));
     let window = &hit.text[start..end];
     let (at, length) = (grouped(hit.found.0), grouped(hit.length));
-    format!(
-        "{} (match at byte offset {at} of {length}): …{window}…\n",
-        hit.line
-    )
+    format!("{label} (match at byte offset {at} of {length}): …{window}…\n")
 }

@@ -12,6 +12,7 @@ use crate::batch::water_fill;
 use crate::content::{FileContent, Section};
 use crate::fit::{HeldBack, Keeping, Whole};
 use crate::output::{Output, Piece};
+use crate::streams::{self, Streams};
 
 use super::ceiling::{Bounded, Written, pour};
 use super::record::{About, Record};
@@ -28,6 +29,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Its streams, in which lines are numbered.
+    pub fn streams(&self) -> Streams<FileContent> {
+        Streams::new(self.content.clone(), &self.record.sections)
+    }
+
     /// What there is to fit again.
     pub fn whole(&self) -> Whole<'_> {
         Whole {
@@ -251,6 +257,7 @@ impl Composer<'_> {
             bytes: end - self.at,
             line: 0,
             lines: 0,
+            number: 0,
             binary: crate::clean::is_binary(&output.streams[at].head),
         }
     }
@@ -274,6 +281,7 @@ impl Composer<'_> {
             }
             newlines += here.newlines;
         }
+        streams::number(&mut sections);
         Ok(Composed {
             bytes: self.at,
             sha256,
@@ -286,11 +294,16 @@ impl Composer<'_> {
 
 impl Composed {
     fn into_record(self, record: Record) -> Record {
-        let newlines: u64 = self.found.iter().map(|here| here.newlines).sum();
-        let last = self.found.iter().rev().find_map(|here| here.last);
-        let open = u64::from(last.is_some_and(|byte| byte != b'\n'));
-        let frames: u64 = self.found.iter().step_by(2).map(|here| here.newlines).sum();
-        let streams: u64 = self.streams.iter().map(|stream| stream.total_newlines).sum();
+        let kept = streams::lines_of(&self.sections);
+        // A last line without a newline is a line of the whole too.
+        let open = self
+            .found
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .map(|here| here.lines() - here.newlines);
+        let newlines: u64 = self.streams.iter().map(|stream| stream.total_newlines).sum();
+        let total = newlines + open.sum::<u64>();
         let framing = self.bytes - self.sections.iter().map(|section| section.bytes).sum::<u64>();
         let dropped = self
             .streams
@@ -299,11 +312,11 @@ impl Composed {
             .sum::<u64>();
         Record {
             bytes: self.bytes,
-            lines: newlines + open,
+            lines: kept,
             sha256: self.sha256,
             cut: dropped > 0,
             total_bytes: framing + self.streams.iter().map(|stream| stream.total_bytes).sum::<u64>(),
-            total_lines: frames + streams + open,
+            total_lines: total,
             dropped_bytes: dropped,
             dropped_lines: self.streams.iter().map(|stream| stream.dropped_newlines).sum(),
             sections: self.sections,

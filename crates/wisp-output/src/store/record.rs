@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Section;
 use crate::fit::{Cut, HeldBack};
+use crate::streams;
 
 /// `<id>.json`. Written after the output's file is complete: a file without a record is debris.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +23,7 @@ pub struct Record {
     pub exit: Option<String>,
     /// Size of the stored file.
     pub bytes: u64,
-    /// Lines of the stored file, a last one without a newline included.
+    /// Lines of the stored streams, a last one without a newline included; a command's frames have none.
     pub lines: u64,
     /// SHA-256 of the stored file, lower-case hex.
     pub sha256: String,
@@ -30,7 +31,7 @@ pub struct Record {
     pub cut: bool,
     /// The size the output had, before any cut.
     pub total_bytes: u64,
-    /// The lines it had.
+    /// The lines its streams had.
     pub total_lines: u64,
     /// Bytes of the output that are not in the file.
     #[serde(default)]
@@ -76,6 +77,36 @@ impl Record {
     /// The id as people and models are shown it.
     pub fn shown_id(&self) -> &str {
         wisp_host::ids::shown(&self.id)
+    }
+
+    /// Bytes of the stored streams: what was printed and kept, without a command's frames.
+    pub fn printed(&self) -> u64 {
+        self.bytes - self.framing()
+    }
+
+    /// Bytes that were printed, before any cut.
+    pub fn total_printed(&self) -> u64 {
+        self.total_bytes - self.framing().min(self.total_bytes)
+    }
+
+    fn framing(&self) -> u64 {
+        let streams: u64 = self.sections.iter().map(|section| section.bytes).sum();
+        if self.sections.is_empty() {
+            0
+        } else {
+            self.bytes.saturating_sub(streams)
+        }
+    }
+
+    /// The record as it was written, its lines numbered: earlier ones counted the frames' lines too.
+    pub(super) fn numbered(mut self) -> Self {
+        streams::number(&mut self.sections);
+        if !self.sections.is_empty() {
+            let lines = streams::lines_of(&self.sections);
+            self.total_lines -= self.lines.saturating_sub(lines).min(self.total_lines);
+            self.lines = lines;
+        }
+        self
     }
 
     /// What the ceiling cut out, when it did.

@@ -106,7 +106,8 @@ impl Shelf {
     fn record(&self, session: &str, id: &str) -> Result<Record, StoreError> {
         let path = record_path(&self.dir_of(session).join(id));
         let file = files::open_own(&path)?;
-        let read = serde_json::from_reader(io::BufReader::new(file));
+        let read = serde_json::from_reader::<_, Record>(io::BufReader::new(file));
+        let read = read.map(Record::numbered);
         read.map_err(|source| StoreError::Record { path, source })
     }
 

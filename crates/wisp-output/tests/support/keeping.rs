@@ -7,7 +7,7 @@ use wisp_output::content::Content;
 use wisp_output::store::About;
 use wisp_output::{Context, Kept, Output, Place, Presented, Store, present};
 
-use super::lines;
+use super::stream_lines;
 
 pub(crate) const ID: &str = "3f9a2c1b00000001";
 
@@ -41,7 +41,7 @@ pub(crate) fn stored(kept: &Kept) -> Vec<u8> {
         at += kept.content.read_at(at as u64, &mut bytes[at..]).unwrap();
     }
     let record = &kept.record;
-    assert_eq!(record.lines, lines(&bytes));
+    assert_eq!(record.lines, stream_lines(&bytes, &record.sections));
     assert_eq!(
         record.sha256,
         base16ct::lower::encode_string(&Sha256::digest(&bytes))

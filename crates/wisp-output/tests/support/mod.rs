@@ -10,6 +10,7 @@
 pub(crate) mod keeping;
 
 use proptest::prelude::*;
+use wisp_output::content::Section;
 
 /// The number of the line that byte `at` of `bytes` is in, from 1.
 pub(crate) fn line_of(bytes: &[u8], at: u64) -> u64 {
@@ -20,6 +21,29 @@ pub(crate) fn line_of(bytes: &[u8], at: u64) -> u64 {
         }
     }
     line
+}
+
+/// The number of the line that byte `at` is in: stdout's count from 1, those of the streams after it follow on.
+pub(crate) fn number_at(bytes: &[u8], streams: &[Section], at: u64) -> u64 {
+    let mut before = 0;
+    for stream in streams {
+        let from = usize::try_from(stream.from).unwrap();
+        let own = &bytes[from..from + usize::try_from(stream.bytes).unwrap()];
+        if (stream.from..stream.from + stream.bytes).contains(&at) {
+            return before + line_of(own, at - stream.from);
+        }
+        before += lines(own);
+    }
+    panic!("byte {at} is in no stream")
+}
+
+/// Lines of the streams, each a last one without a newline included.
+pub(crate) fn stream_lines(bytes: &[u8], streams: &[Section]) -> u64 {
+    let own = |stream: &Section| {
+        let from = usize::try_from(stream.from).unwrap();
+        lines(&bytes[from..from + usize::try_from(stream.bytes).unwrap()])
+    };
+    streams.iter().map(own).sum()
 }
 
 /// Where the line of byte `at` starts.

@@ -62,7 +62,7 @@ struct Parts {
 impl Parts {
     fn of(source: &Source, size: usize) -> std::io::Result<Self> {
         source.with(|content| {
-            let mut reader = Chunks::new(content, size);
+            let mut reader = Chunks::new(content, &source.sections, size);
             let mut chunks = Vec::new();
             while let Some(chunk) = reader.next_chunk()? {
                 if chunks.len() == MOST {

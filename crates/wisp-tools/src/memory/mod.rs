@@ -15,6 +15,7 @@ use wisp_output::amount::{counted, size};
 use wisp_output::content::Stretch;
 use wisp_output::recall::{Filter, Start, Stored, recall};
 use wisp_output::request::{Request, Target};
+use wisp_output::streams;
 
 use crate::arguments;
 use crate::arguments::Arguments;
@@ -141,6 +142,8 @@ fn page(source: &Source, filter: &Filter, from: Start, budget: usize) -> Result<
         let stored = Stored {
             content,
             lines: source.lines,
+            sections: &source.sections,
+            exit: source.exit.as_deref(),
             name: &source.name,
         };
         recall(stored, filter, from, budget.saturating_sub(header.len()))
@@ -156,12 +159,17 @@ fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> 
     };
     let digest = source.with(|content| digest_reader(Stretch::all(content), options));
     let digest = digest.map_err(|e| format!("{} cannot be read: {e}", source.name))?;
-    let ended = source
-        .exit
-        .as_ref()
-        .map_or_else(String::new, |exit| format!(", {exit}"));
+    let told = [
+        streams::told(&source.sections),
+        source.exit.clone().unwrap_or_default(),
+    ];
+    let told: String = told
+        .iter()
+        .filter(|t| !t.is_empty())
+        .map(|t| format!(", {t}"))
+        .collect();
     let header = format!(
-        "{} in short, read from all of it without a model: {} ({}){ended}\n",
+        "{} in short, read from all of it without a model: {} ({}){told}\n",
         source.name,
         counted(source.lines, "line"),
         size(source.bytes()),

@@ -1,8 +1,8 @@
 //! What a request is about, opened: a stored output, or an entry of the record.
 
-use wisp_output::content::{Content, FileContent, MemoryContent};
+use wisp_output::content::{Content, FileContent, MemoryContent, Section};
 use wisp_output::request::Target;
-use wisp_output::{Kept, Store};
+use wisp_output::{Kept, Store, Streams};
 
 use crate::behind::Wanted;
 use crate::call::{Call, Keep};
@@ -17,11 +17,13 @@ pub(super) struct Source {
     pub exit: Option<String>,
     /// Lines, a last one without a newline included.
     pub lines: u64,
+    /// A command's streams, by which their lines are named.
+    pub sections: Vec<Section>,
     bytes: Bytes,
 }
 
 enum Bytes {
-    Stored(FileContent),
+    Stored(Streams<FileContent>),
     Held(Vec<u8>),
 }
 
@@ -42,6 +44,7 @@ impl Source {
             header: Some(header),
             exit: None,
             lines,
+            sections: Vec::new(),
             bytes: Bytes::Held(text.into_bytes()),
         }
     }
@@ -52,7 +55,8 @@ impl Source {
             header,
             exit: kept.record.exit.clone(),
             lines: kept.record.lines,
-            bytes: Bytes::Stored(kept.content),
+            bytes: Bytes::Stored(kept.streams()),
+            sections: kept.record.sections,
         }
     }
 
@@ -64,7 +68,7 @@ impl Source {
         }
     }
 
-    /// Its size in bytes.
+    /// Its size in bytes, without a command's frames.
     pub(super) fn bytes(&self) -> u64 {
         match &self.bytes {
             Bytes::Stored(file) => file.bytes(),

@@ -153,9 +153,10 @@ fn shown(body: Body, admitted: Admitted, about: &About<'_>, services: &Services)
     let kept = presented.kept.as_ref().map(KeptRecord::of);
     let shown_lines = || presented.text.lines().count() as u64;
     let lines = kept.as_ref().map_or_else(shown_lines, |k| k.total_lines);
+    let printed = printed(&body).unwrap_or((bytes, lines));
     Admitted {
-        lines,
-        printed: printed(&body).unwrap_or((bytes, lines)),
+        lines: printed.1,
+        printed,
         shown: format!("{note}{}", presented.text),
         bytes,
         held: presented.held,

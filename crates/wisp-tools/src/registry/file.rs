@@ -85,6 +85,7 @@ fn held(rest: Rest, bytes: u64, lines: u64) -> Option<HeldBack> {
         bytes: length,
         from_line: rest.line,
         to_line: lines,
+        before: 0,
         within: within.map(|column| (column, column + length - 1)),
         binary: false,
         marker_at: 0,

@@ -9,6 +9,7 @@ use wisp_output::clean::{CleanLines, View};
 use wisp_output::content::Stretch;
 use wisp_output::recall::{Filter as Lines, Matcher, Start, Stored, recall};
 use wisp_output::store::Shelf;
+use wisp_output::streams;
 use wisp_term::{Role, safe};
 
 use super::paths;
@@ -55,9 +56,12 @@ fn whole(args: &Show, shelf: &Shelf, kept: &Kept, screen: &mut Screen) -> anyhow
 
 fn filtered(kept: &Kept, filter: &Lines, screen: &mut Screen) -> anyhow::Result<()> {
     let name = format!("output {}", kept.record.shown_id());
+    let streams = kept.streams();
     let stored = Stored {
-        content: &kept.content,
+        content: &streams,
         lines: kept.record.lines,
+        sections: &kept.record.sections,
+        exit: kept.record.exit.as_deref(),
         name: &name,
     };
     show_text(recall(stored, filter, Start::default(), ALL)? + "\n", screen)
@@ -86,7 +90,8 @@ struct Several {
 impl Several {
     /// The lines that are left, each with its number in the whole, and how many there are.
     fn text(&self, kept: &Kept) -> anyhow::Result<String> {
-        let mut lines = CleanLines::new(Stretch::all(&kept.content), View::Plain);
+        let (streams, sections) = (kept.streams(), &kept.record.sections);
+        let mut lines = CleanLines::new(Stretch::all(&streams), View::Plain);
         let mut rows = VecDeque::new();
         let mut found = 0_u64;
         while let Some(line) = lines.next_line()? {
@@ -98,7 +103,11 @@ impl Several {
             }
             found += 1;
             if self.head.is_none_or(|head| rows.len() < head) {
-                rows.push_back(format!("{}: {}\n", line.number, line.text));
+                rows.push_back(format!(
+                    "{}: {}\n",
+                    streams::label(sections, line.number),
+                    line.text
+                ));
             }
             if self.tail.is_some_and(|tail| rows.len() > tail) {
                 rows.pop_front();
