@@ -91,7 +91,7 @@ fn what_the_model_is_shown_is_within_the_budget_with_a_true_marker_and_note() {
     let first = wisp_tests_grouped(before + 3);
     assert!(note.contains(&format!("lines {first}–")), "{note}");
     assert!(
-        note.contains("exit status 0") && note.contains("(200,002 lines)"),
+        note.contains("exit status 0") && note.contains("(200,000 lines)"),
         "{note}"
     );
     assert!(note.contains("do not run the command again to see it"), "{note}");

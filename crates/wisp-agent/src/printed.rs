@@ -5,7 +5,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wisp_output::content::MemoryContent;
+use wisp_output::content::{MemoryContent, Section, Stretch};
+use wisp_output::{Streams, streams};
 
 use crate::conversation::Shown;
 use crate::protocol::{Event, View, ViewKind};
@@ -66,10 +67,20 @@ impl Shown {
         }
     }
 
+    /// A command's streams in the text.
+    pub fn sections(&self) -> Vec<Section> {
+        let command = self.title.starts_with("run_command ") || self.title.starts_with("! ");
+        if command && self.held.is_empty() {
+            streams::framed(&self.text)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Where a pattern occurs next in it.
     pub fn search(&self, wanted: &Search<'_>) -> Event {
-        let content = MemoryContent::whole(self.text.as_bytes());
-        let hit = views::search_in_content(content, wanted).ok().flatten();
+        let content = Streams::new(MemoryContent::whole(self.text.as_bytes()), &self.sections());
+        let hit = views::found_in(content, wanted).ok().flatten();
         Event::Found {
             id: self.id.clone(),
             pattern: wanted.pattern.to_owned(),
@@ -80,7 +91,10 @@ impl Shown {
 
     /// What matters in it, read without a model.
     pub fn digest(&self) -> String {
-        let digest = wisp_digest::Digest::of(self.text.as_bytes(), wisp_digest::Options::default());
+        let content = Streams::new(MemoryContent::whole(self.text.as_bytes()), &self.sections());
+        let reader = Stretch::all(&content);
+        let digest = wisp_digest::digest_reader(reader, wisp_digest::Options::default());
+        let digest = digest.expect("memory can be read");
         digest.render(views::DIGEST, wisp_digest::View::Notable)
     }
 }
@@ -114,6 +128,7 @@ mod tests {
         assert_eq!(page.text, one.text);
         let output = page.output.unwrap();
         assert_eq!((output.pages, output.first_line, output.lines), (1, 1, 2));
+        assert_eq!(output.frames, [0, 1]);
         let search = |pattern, from_line| {
             one.search(&Search {
                 pattern,
@@ -125,7 +140,7 @@ mod tests {
             matches!(
                 search("^2$", 1),
                 Event::Found {
-                    line: Some(4),
+                    line: Some(2),
                     page: Some(0),
                     ..
                 }
@@ -134,7 +149,7 @@ mod tests {
             search("^2$", 1)
         );
         assert!(matches!(
-            search("^2$", 5),
+            search("^2$", 3),
             Event::Found {
                 line: None,
                 page: None,

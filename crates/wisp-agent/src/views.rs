@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use wisp_output::pages::{PAGE, Pages};
+use wisp_output::content::Section;
+use wisp_output::pages::Pages;
 use wisp_output::recall::Matcher;
 use wisp_output::search::{Direction, search as search_in};
 use wisp_output::store::{Shelf, StoreError};
-use wisp_output::{Kept, content::Content};
+use wisp_output::{Kept, content::Content, streams};
 
 use crate::conversation::{Conversation, Shown};
 use crate::places::Places;
@@ -55,13 +56,16 @@ fn page_of(kept: &Kept, number: u64, places: &mut Places) -> Result<View, String
     let page = pages.page(number).map_err(|e| e.to_string())?;
     let page =
         page.ok_or_else(|| format!("output {} has {} pages", kept.record.shown_id(), pages.count()))?;
-    let whole = (kept.record.id.as_str(), kept.record.lines);
-    let first_line = places.first_line(whole, &mut pages, &page);
-    let first_line = first_line.map_err(|e| e.to_string())?;
+    let record = &kept.record;
+    let file_line = record.file_line(&page);
+    let known = file_line.map_or_else(|| places.first_line(&record.id, &mut pages, &page), Ok);
+    let file_line = known.map_err(|e| e.to_string())?;
+    let (first_line, frames) = numbered(&record.sections, file_line, &page.bytes);
     let view = OutputView {
         page: number,
         pages: pages.count(),
         first_line,
+        frames,
         ..described(kept)
     };
     let text = String::from_utf8_lossy(&page.bytes).into_owned();
@@ -71,6 +75,23 @@ fn page_of(kept: &Kept, number: u64, places: &mut Places) -> Result<View, String
         text,
         output: Some(view),
     })
+}
+
+/// The number of the first line of a page whose bytes begin in line `first` of the file, and which of its lines are
+/// frames.
+pub(crate) fn numbered(sections: &[Section], first: u64, bytes: &[u8]) -> (u64, Vec<u64>) {
+    if sections.is_empty() {
+        return (first, Vec::new());
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
+    let lines = lines - u64::from(bytes.last().is_none_or(|last| *last == b'\n'));
+    let number = |at: u64| streams::number_of(sections, first + at);
+    let frames = (0..lines).filter(|at| number(*at).is_none()).collect();
+    let none_after = || {
+        let passed = sections.iter().filter(|section| section.line < first);
+        passed.map(|section| section.lines).sum::<u64>() + 1
+    };
+    ((0..lines).find_map(number).unwrap_or_else(none_after), frames)
 }
 
 /// What is known of a stored output.
@@ -84,7 +105,7 @@ fn described(kept: &Kept) -> OutputView {
     OutputView {
         id: record.id.clone(),
         lines: record.lines,
-        bytes: record.bytes,
+        bytes: record.printed(),
         title: format!("{} {}", record.tool, record.arguments)
             .trim_end()
             .to_owned(),
@@ -97,13 +118,13 @@ fn described(kept: &Kept) -> OutputView {
 /// One sentence on what is shown: the whole with its size, and what the ceiling cut.
 pub fn about(kept: &Kept) -> String {
     let record = &kept.record;
-    let size = size(record.lines, record.bytes);
+    let size = size(record.lines, record.printed());
     match record.cut() {
         None => format!("output {}: the whole, {size}", record.shown_id()),
         Some(cut) => format!(
             "output {}: {size} kept of {}; {} in the middle were not kept (the ceiling is {})",
             record.shown_id(),
-            self::size(record.total_lines, record.total_bytes),
+            self::size(record.total_lines, record.total_printed()),
             self::size(cut.lines, cut.bytes),
             wisp_output::amount::size(cut.ceiling),
         ),
@@ -150,14 +171,16 @@ pub fn search((shelf, printed): (&Shelf, &Printed), id: &str, wanted: &Search<'_
 
 fn found(shelf: &Shelf, id: &str, wanted: &Search<'_>) -> Result<Option<(u64, u64)>, String> {
     let kept = shelf.open(id).map_err(|e| e.to_string())?;
-    search_in_content(kept.content, wanted)
+    let (streams, pages) = (kept.streams(), Pages::new(kept.content));
+    let Some((line, at)) = found_in(streams.clone(), wanted)? else {
+        return Ok(None);
+    };
+    let page = pages.page_of(streams.in_file(at)).map_err(|e| e.to_string())?;
+    Ok(Some((line, page)))
 }
 
-/// The line a pattern occurs in next, and that line's page.
-pub(crate) fn search_in_content<C: Content>(
-    content: C,
-    wanted: &Search<'_>,
-) -> Result<Option<(u64, u64)>, String> {
+/// The line a pattern occurs in next, and where that line starts, in bytes.
+pub(crate) fn found_in<C: Content>(content: C, wanted: &Search<'_>) -> Result<Option<(u64, u64)>, String> {
     let matcher = Matcher::new(wanted.pattern).map_err(|e| e.to_string())?;
     let mut pages = Pages::new(content);
     let direction = if wanted.backwards {
@@ -171,7 +194,7 @@ pub(crate) fn search_in_content<C: Content>(
         .line_start(hit.line)
         .map_err(|e| e.to_string())?
         .unwrap_or(0);
-    Ok(Some((hit.line, pages.page_of(at).unwrap_or(at / PAGE))))
+    Ok(Some((hit.line, at)))
 }
 
 /// The digest of an output.
@@ -273,10 +296,12 @@ pub(crate) fn unkept(shown: &Shown) -> OutputView {
             size(shown.lines, shown.bytes)
         ),
     };
+    let (first_line, frames) = numbered(&shown.sections(), 1, shown.text.as_bytes());
     OutputView {
         id: shown.id.clone(),
         pages: 1,
-        first_line: 1,
+        first_line,
+        frames,
         lines: shown.lines,
         bytes: shown.bytes,
         title: shown.title.clone(),

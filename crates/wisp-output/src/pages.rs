@@ -1,8 +1,8 @@
-//! A stored output in pages of 64 KiB that end at a line, each found with two reads of the file.
+//! A stored output in pages of at most 64 KiB that end at a line, each found with two reads of the file.
 //!
-//! Page N begins where the last line that starts at or before byte N × 64 KiB begins, so that any page is found
-//! from the bytes around its nominal place, without reading those before it. A line longer than a page is split
-//! before a character. Joined, the pages are the file, byte for byte.
+//! Page N begins at the last line that starts within the 16 KiB up to byte N × 48 KiB, so that any page is found from
+//! the bytes around its nominal place, without reading those before it, and none is longer than 64 KiB. A line that
+//! leaves no such place is split before a character. Joined, the pages are the file, byte for byte.
 
 use std::io;
 
@@ -11,9 +11,14 @@ use memchr::{memchr_iter, memrchr};
 use crate::clean::incomplete_suffix;
 use crate::content::{Content, bytes_of};
 
-/// The distance between the nominal places of two pages, in bytes. A page is this long, but for what it takes to
-/// end at a line.
+/// The most bytes of a page. An output of at most this many is one page.
 pub const PAGE: u64 = 64 * 1024;
+
+/// The distance between the nominal places of two pages, in bytes.
+pub const STEP: u64 = 48 * 1024;
+
+/// How far before its nominal place a page may begin to begin with a line, in bytes.
+const BACK: u64 = PAGE - STEP;
 
 /// One page of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +62,8 @@ impl<C: Content> Pages<C> {
 
     /// How many pages there are; an empty output has one.
     pub fn count(&self) -> u64 {
-        self.content.bytes().div_ceil(PAGE).max(1)
+        let bytes = self.content.bytes();
+        if bytes <= PAGE { 1 } else { bytes.div_ceil(STEP) }
     }
 
     /// Page `number`, from 0, in at most two reads; `None` past the last.
@@ -65,16 +71,23 @@ impl<C: Content> Pages<C> {
         if number >= self.count() {
             return Ok(None);
         }
-        let nominal = number * PAGE;
-        let from = match number.checked_sub(1) {
-            None => 0,
-            Some(before) => boundary(before * PAGE, &bytes_of(&self.content, before * PAGE, nominal)?),
+        let nominal = number * STEP;
+        let window = nominal.saturating_sub(BACK);
+        let from = match number {
+            0 => 0,
+            _ => boundary(window, &bytes_of(&self.content, window, nominal)?),
         };
-        let limit = (nominal + PAGE).min(self.content.bytes());
+        let last = number + 1 == self.count();
+        let limit = if last {
+            self.content.bytes()
+        } else {
+            nominal + STEP
+        };
         let mut bytes = bytes_of(&self.content, from, limit)?;
-        if limit < self.content.bytes() {
-            let place = usize::try_from(nominal - from).expect("a page is within memory");
-            let end = boundary(nominal, &bytes[place..]);
+        if !last {
+            let window = limit - BACK;
+            let place = usize::try_from(window - from).expect("a page is within memory");
+            let end = boundary(window, bytes.get(place..).unwrap_or_default());
             bytes.truncate(usize::try_from(end - from).expect("a page is within memory"));
         }
         Ok(Some(Page { number, from, bytes }))
@@ -82,7 +95,7 @@ impl<C: Content> Pages<C> {
 
     /// The number of the page that byte `offset` is on.
     pub fn page_of(&self, offset: u64) -> io::Result<u64> {
-        let before = (offset / PAGE).min(self.count() - 1);
+        let before = (offset / STEP).min(self.count() - 1);
         let page = self.page(before)?;
         let past = page.is_some_and(|page| offset >= page.end()) && before + 1 < self.count();
         Ok(before + u64::from(past))
@@ -130,8 +143,8 @@ impl<C: Content> Pages<C> {
     }
 }
 
-/// Where the page after the one nominally at `from` begins, given that page's nominal bytes: after their last
-/// newline, or before a character cut at their end.
+/// Where a page begins, given the bytes from `from` to its nominal place: after their last newline, or before a
+/// character cut at their end.
 fn boundary(from: u64, bytes: &[u8]) -> u64 {
     let length = match memrchr(b'\n', bytes) {
         Some(newline) => newline + 1,

@@ -19,6 +19,43 @@ pub fn number(sections: &mut [Section]) {
     }
 }
 
+/// Lines above the first frame of a shown command's output, at most: how it ended, and notes on the call.
+const HEADER: usize = 8;
+
+/// The streams in the text of a command's output as a model is shown it whole, by its frames; none when it has none.
+pub fn framed(text: &str) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut at = 0;
+    for (place, line) in text.split_inclusive('\n').enumerate() {
+        let end = at + line.len() as u64;
+        let name = line
+            .strip_suffix(":\n")
+            .filter(|name| ["stdout", "stderr"].contains(name));
+        let is_frame = match (name, sections.last()) {
+            (Some(_), None) => place < HEADER,
+            (Some("stderr"), Some(before)) => before.name.as_deref() == Some("stdout"),
+            _ => false,
+        };
+        if is_frame {
+            sections.push(Section {
+                name: name.map(str::to_owned),
+                from: end,
+                bytes: 0,
+                line: place as u64 + 2,
+                lines: 0,
+                number: 0,
+                binary: false,
+            });
+        } else if let Some(section) = sections.last_mut() {
+            section.bytes += line.len() as u64;
+            section.lines += 1;
+        }
+        at = end;
+    }
+    number(&mut sections);
+    sections
+}
+
 /// How many lines the sections have together.
 pub fn lines_of(sections: &[Section]) -> u64 {
     sections.iter().map(|section| section.lines).sum()

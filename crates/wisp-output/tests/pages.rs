@@ -60,11 +60,14 @@ fn check_pages(bytes: &[u8]) {
         let reads = pages.content().reads.get();
         assert!(reads <= 2, "page {number} took {reads} reads");
         assert_eq!(page.from, joined.len() as u64);
-        assert!((page.bytes.len() as u64) < 2 * PAGE);
+        assert!(
+            page.bytes.len() as u64 <= PAGE,
+            "page {number} has {} bytes",
+            page.bytes.len()
+        );
         let last = page.bytes.last().copied();
-        let long_line = !page.bytes.contains(&b'\n') || page.bytes.len() as u64 > PAGE;
         let end_of_file = page.end() == bytes.len() as u64;
-        assert!(last == Some(b'\n') || end_of_file || long_line || page_is_split(bytes, page.end()));
+        assert!(last == Some(b'\n') || end_of_file || page_is_split(bytes, page.end()));
         assert_eq!(pages.page_of(page.from).unwrap(), number);
         if !page.bytes.is_empty() {
             assert_eq!(pages.page_of(page.end() - 1).unwrap(), number);
@@ -75,11 +78,10 @@ fn check_pages(bytes: &[u8]) {
     assert_eq!(pages.page(pages.count()).unwrap(), None);
 }
 
-/// Whether the line that byte `at` cuts is longer than a page.
+/// Whether the line that byte `at` cuts has begun 16 KiB before, but for a character.
 fn page_is_split(bytes: &[u8], at: u64) -> bool {
-    let at = usize::try_from(at).unwrap();
-    at >= usize::try_from(PAGE).unwrap() - 4
-        && !bytes[at - (usize::try_from(PAGE).unwrap() - 4)..at].contains(&b'\n')
+    let (at, back) = (usize::try_from(at).unwrap(), 16 * 1024 - 4);
+    at >= back && !bytes[at - back..at].contains(&b'\n')
 }
 
 fn check_lines(bytes: &[u8]) {
@@ -117,6 +119,12 @@ fn pages_at_the_exact_byte() {
         check_pages("漢".repeat(size / 3).as_bytes());
         check_lines(&vec![b'a'; size]);
     }
+}
+
+#[test]
+fn the_most_a_page_holds_is_one_page_and_a_byte_more_is_two() {
+    let pages = |size: u64| Pages::new(Counted::new(vec![b'a'; usize::try_from(size).unwrap()])).count();
+    assert_eq!((pages(0), pages(65_536), pages(65_537)), (1, 1, 2));
 }
 
 #[test]

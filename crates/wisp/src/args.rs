@@ -124,6 +124,12 @@ pub struct Show {
     /// Print the bytes as they were stored, also to a terminal
     #[arg(long)]
     pub raw: bool,
+    /// Print the exact bytes of what the command wrote to standard output
+    #[arg(long, conflicts_with_all = ["stderr", "matching", "lines", "head", "tail"])]
+    pub stdout: bool,
+    /// Print the exact bytes of what the command wrote to standard error
+    #[arg(long, conflicts_with_all = ["matching", "lines", "head", "tail"])]
+    pub stderr: bool,
 }
 
 /// Say what matters in a build, test or other log, without a model

@@ -295,8 +295,12 @@ pub struct OutputView {
     pub page: u64,
     /// Pages in all.
     pub pages: u64,
-    /// The number of the page's first line in the whole, from 1.
+    /// The number of the page's first line in the whole, from 1. A command's frames (how it ended, `stdout:`,
+    /// `stderr:`) have no number: where the page begins with one, that of the first line after it.
     pub first_line: u64,
+    /// Which of the page's lines are frames, from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<u64>,
     /// Lines of the whole.
     pub lines: u64,
     /// Bytes of the whole as stored.

@@ -16,7 +16,7 @@ use crate::streams::{self, Streams};
 
 use super::ceiling::{Bounded, Written, pour};
 use super::record::{About, Record};
-use super::scan::{Found, scan};
+use super::scan::{Scanned, scan};
 use super::{Store, StoreError, is_safe_id};
 
 /// A stored output: its record and its bytes.
@@ -182,9 +182,8 @@ struct Composer<'a> {
 /// What a finished file holds.
 struct Composed {
     bytes: u64,
-    sha256: String,
     sections: Vec<Section>,
-    found: Vec<Found>,
+    scanned: Scanned,
     streams: Vec<Written>,
 }
 
@@ -271,9 +270,9 @@ impl Composer<'_> {
         let synced = self.file.sync_data();
         synced.map_err(|error| self.disk(error))?;
         let scanned = scan(self.file, ends);
-        let (sha256, found) = scanned.map_err(|error| StoreError::io("read", self.path, error))?;
+        let scanned = scanned.map_err(|error| StoreError::io("read", self.path, error))?;
         let mut newlines = 0;
-        for (at, here) in found.iter().enumerate() {
+        for (at, here) in scanned.found.iter().enumerate() {
             // Stretches alternate: a frame, a stream, a frame, …
             if at % 2 == 1 {
                 let section = &mut sections[at / 2];
@@ -284,9 +283,8 @@ impl Composer<'_> {
         streams::number(&mut sections);
         Ok(Composed {
             bytes: self.at,
-            sha256,
             sections,
-            found,
+            scanned,
             streams,
         })
     }
@@ -297,6 +295,7 @@ impl Composed {
         let kept = streams::lines_of(&self.sections);
         // A last line without a newline is a line of the whole too.
         let open = self
+            .scanned
             .found
             .iter()
             .skip(1)
@@ -313,13 +312,14 @@ impl Composed {
         Record {
             bytes: self.bytes,
             lines: kept,
-            sha256: self.sha256,
+            sha256: self.scanned.sha256,
             cut: dropped > 0,
             total_bytes: framing + self.streams.iter().map(|stream| stream.total_bytes).sum::<u64>(),
             total_lines: total,
             dropped_bytes: dropped,
             dropped_lines: self.streams.iter().map(|stream| stream.dropped_newlines).sum(),
             sections: self.sections,
+            marks: self.scanned.marks,
             ..record
         }
     }

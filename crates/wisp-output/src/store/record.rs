@@ -1,10 +1,12 @@
 //! The record beside a stored output: what it is, how large, its hash, and what of it was shown.
 
 use jiff::Timestamp;
+use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Section;
 use crate::fit::{Cut, HeldBack};
+use crate::pages::{Page, STEP};
 use crate::streams;
 
 /// `<id>.json`. Written after the output's file is complete: a file without a record is debris.
@@ -46,6 +48,10 @@ pub struct Record {
     /// The streams in it.
     #[serde(default)]
     pub sections: Vec<Section>,
+    /// Newlines of the file before the nominal place of each page but the first, by which a page's first line is known
+    /// without reading what is before it. Records of earlier versions have none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub marks: Vec<u64>,
     /// What the model was not shown of it.
     #[serde(default)]
     pub held: Vec<HeldBack>,
@@ -70,6 +76,7 @@ impl Record {
             ceiling: 0,
             created: Timestamp::UNIX_EPOCH,
             sections: Vec::new(),
+            marks: Vec::new(),
             held: Vec::new(),
         }
     }
@@ -77,6 +84,17 @@ impl Record {
     /// The id as people and models are shown it.
     pub fn shown_id(&self) -> &str {
         wisp_host::ids::shown(&self.id)
+    }
+
+    /// The line of the file that a page begins in, from 1, frames included; `None` where the record does not know it.
+    pub fn file_line(&self, page: &Page) -> Option<u64> {
+        let Some(before) = page.number.checked_sub(1) else {
+            return Some(1);
+        };
+        let mark = *self.marks.get(usize::try_from(before).ok()?)?;
+        let place = usize::try_from((page.number * STEP).checked_sub(page.from)?).ok()?;
+        let inside = memchr_iter(b'\n', page.bytes.get(..place)?).count() as u64;
+        Some(mark.checked_sub(inside)? + 1)
     }
 
     /// Bytes of the stored streams: what was printed and kept, without a command's frames.

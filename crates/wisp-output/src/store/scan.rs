@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use memchr::memchr_iter;
 use sha2::{Digest, Sha256};
 
+use crate::pages::STEP;
+
 /// What was found in one stretch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Found {
@@ -21,25 +23,45 @@ impl Found {
     }
 }
 
-/// Reads `file` up to the last of `ends`, which are the ends of its stretches in order. Returns the SHA-256 as
-/// lower-case hex and what each stretch holds.
-pub(super) fn scan(file: &File, ends: &[u64]) -> io::Result<(String, Vec<Found>)> {
+/// What one pass over a file found.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    /// The SHA-256, lower-case hex.
+    pub(super) sha256: String,
+    /// What each stretch holds.
+    pub(super) found: Vec<Found>,
+    /// Newlines before the nominal place of each page but the first.
+    pub(super) marks: Vec<u64>,
+}
+
+/// Reads `file` up to the last of `ends`, which are the ends of its stretches in order.
+pub(super) fn scan(file: &File, ends: &[u64]) -> io::Result<Scanned> {
     let mut hash = Sha256::new();
     let mut found = Vec::with_capacity(ends.len());
     let mut buffer = vec![0; 64 * 1024];
-    let mut at = 0;
+    let (mut at, mut newlines, mut marks) = (0, 0, Vec::new());
     for end in ends {
         let mut here = Found::default();
         while at < *end {
-            let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(buffer.len());
+            let mark = (at / STEP + 1) * STEP;
+            let next = mark.min(*end);
+            let want = usize::try_from(next - at).unwrap_or(usize::MAX).min(buffer.len());
             let bytes = &mut buffer[..want];
             file.read_exact_at(bytes, at)?;
             hash.update(&*bytes);
-            here.newlines += memchr_iter(b'\n', bytes).count() as u64;
+            let more = memchr_iter(b'\n', bytes).count() as u64;
+            (here.newlines, newlines) = (here.newlines + more, newlines + more);
             here.last = bytes.last().copied();
             at += want as u64;
+            if at == mark {
+                marks.push(newlines);
+            }
         }
         found.push(here);
     }
-    Ok((base16ct::lower::encode_string(&hash.finalize()), found))
+    Ok(Scanned {
+        sha256: base16ct::lower::encode_string(&hash.finalize()),
+        found,
+        marks,
+    })
 }

@@ -2,10 +2,13 @@
 
 use wisp_output::content::{Content, FileContent, MemoryContent, Section};
 use wisp_output::request::Target;
-use wisp_output::{Kept, Store, Streams};
+use wisp_output::{Kept, Store, Streams, streams};
 
 use crate::behind::Wanted;
 use crate::call::{Call, Keep};
+
+/// How the header of an entry that is a command's output names it.
+const OF_A_COMMAND: &str = "output of run_command";
 
 /// The bytes a request reads, and what they are called.
 pub(super) struct Source {
@@ -49,6 +52,18 @@ impl Source {
         }
     }
 
+    /// The text of a command's output, its lines counted in its streams.
+    fn without_frames(mut self) -> Self {
+        if let Bytes::Held(bytes) = &self.bytes {
+            let sections = streams::framed(&String::from_utf8_lossy(bytes));
+            if !sections.is_empty() {
+                self.lines = streams::lines_of(&sections);
+                self.sections = sections;
+            }
+        }
+        self
+    }
+
     fn stored(name: String, header: Option<String>, kept: Kept) -> Self {
         Self {
             name,
@@ -64,7 +79,7 @@ impl Source {
     pub(super) fn with<T>(&self, what: impl FnOnce(&dyn Content) -> T) -> T {
         match &self.bytes {
             Bytes::Stored(file) => what(file),
-            Bytes::Held(bytes) => what(&MemoryContent::whole(bytes)),
+            Bytes::Held(bytes) => what(&Streams::new(MemoryContent::whole(bytes), &self.sections)),
         }
     }
 
@@ -72,7 +87,7 @@ impl Source {
     pub(super) fn bytes(&self) -> u64 {
         match &self.bytes {
             Bytes::Stored(file) => file.bytes(),
-            Bytes::Held(bytes) => bytes.len() as u64,
+            Bytes::Held(bytes) => Streams::new(MemoryContent::whole(bytes), &self.sections).bytes(),
         }
     }
 }
@@ -104,7 +119,9 @@ fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {
     let recalled = record.recall(&Wanted::Entry(number))?;
     let name = format!("entry {number}");
     let Some(id) = &recalled.kept else {
-        return Ok(Source::text(name, recalled.header, recalled.text));
+        let command = recalled.header.contains(OF_A_COMMAND);
+        let source = Source::text(name, recalled.header, recalled.text);
+        return Ok(if command { source.without_frames() } else { source });
     };
     match stored(id, call) {
         Ok(kept) => {

@@ -17,11 +17,11 @@ pub struct Copying {
     whole: bool,
 }
 
-/// What a page offers: the number of its first line, its lines as shown, and whether the last one ends there.
+/// What a page offers: the numbers of its lines, the lines as shown, and whether the last one ends there.
 #[derive(Debug, Clone, Copy)]
 pub struct Offered<'a> {
-    /// The first line's number, from 1.
-    pub first_line: u64,
+    /// The number of each line, from 1; none for a line of a frame, which is not copied.
+    pub numbers: &'a [Option<u64>],
     /// The lines, without newlines.
     pub lines: &'a [String],
     /// Whether the last line ends with the page.
@@ -54,7 +54,8 @@ impl Copying {
 
     /// Appends the lines of a page. True when no other is needed.
     fn fill(&mut self, page: Offered<'_>) -> bool {
-        for (number, line) in (page.first_line..).zip(page.lines) {
+        let numbered = page.numbers.iter().zip(page.lines);
+        for (number, line) in numbered.filter_map(|(number, line)| Some(((*number)?, line))) {
             if number > self.to || self.text.len() > MAX_COPY {
                 return true;
             }
@@ -94,8 +95,9 @@ mod tests {
     use super::*;
 
     fn page(first_line: u64, lines: &[String]) -> Offered<'_> {
+        let numbers: Vec<Option<u64>> = (first_line..).map(Some).take(lines.len()).collect();
         Offered {
-            first_line,
+            numbers: numbers.leak(),
             lines,
             ended: true,
         }
@@ -114,6 +116,19 @@ mod tests {
         copying.take(page(3, &lines(&["c", "d", "e"])));
         assert!(copying.is_whole());
         assert_eq!(copying.end(), ("b\nc\nd\n".into(), "copied lines 2–4".into()));
+    }
+
+    #[test]
+    fn frames_are_not_copied() {
+        let mut copying = Copying::new((1, 2), 0);
+        let shown = lines(&["exit status 0", "stdout:", "a", "stderr:", "b"]);
+        copying.take(Offered {
+            numbers: &[None, None, Some(1), None, Some(2)],
+            lines: &shown,
+            ended: true,
+        });
+        assert!(copying.is_whole());
+        assert_eq!(copying.end().0, "a\nb\n");
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl OutputPanel {
     /// The lines to copy: from the selection's start to the end of the view, or the view.
     pub fn selection(&self, height: usize) -> (u64, u64) {
         let top = self.pages.top_line();
-        let last = self.pages.view(height).last().map_or(top, |row| row.line);
+        let last = self.pages.last_line(height).unwrap_or(top);
         match self.selected_from {
             Some((from, _)) if from <= last => (from, last),
             Some((from, _)) => (top, from),
@@ -264,7 +264,7 @@ impl OutputPanel {
             return visible(&info.about);
         }
         let first = thousands(self.pages.top_line());
-        let last = thousands(self.pages.view(height).last().map_or(0, |row| row.line));
+        let last = thousands(self.pages.last_line(height).unwrap_or(self.pages.top_line()));
         let whole = if info.about.is_empty() {
             format!("{}, {}", counted(info.lines, "line"), format_bytes(info.bytes))
         } else {

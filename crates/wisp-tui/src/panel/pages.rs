@@ -28,7 +28,8 @@ struct RowOf {
 #[derive(Debug, Clone)]
 struct Page {
     number: u64,
-    first_line: u64,
+    /// The number of each line; none for a line of a frame.
+    numbers: Vec<Option<u64>>,
     lines: Vec<Vec<Span<'static>>>,
     rows: Vec<RowOf>,
     /// Whether its last line ends here.
@@ -37,10 +38,11 @@ struct Page {
 
 impl Page {
     fn new(info: &OutputView, text: &str, layout: Layout) -> Self {
+        let lines = ansi::untrusted(text);
         let mut page = Self {
             number: info.page,
-            first_line: info.first_line,
-            lines: ansi::untrusted(text),
+            numbers: numbers(info, lines.len()),
+            lines,
             rows: Vec::new(),
             ended: text.ends_with('\n') || info.page + 1 >= info.pages,
         };
@@ -67,10 +69,24 @@ impl Page {
         let text = |line: &Vec<Span<'static>>| line.iter().map(|span| span.content.as_ref()).collect();
         let lines: Vec<String> = self.lines.iter().map(text).collect();
         copying.take(Offered {
-            first_line: self.first_line,
+            numbers: &self.numbers,
             lines: &lines,
             ended: self.ended,
         });
+    }
+
+    /// The number of a line, or of the next that has one.
+    fn number_from(&self, line: usize) -> Option<u64> {
+        self.numbers.get(line..)?.iter().find_map(|number| *number)
+    }
+
+    /// The place of line `number` among the page's lines; the last when the page ends before it.
+    fn place_of(&self, number: u64) -> usize {
+        let at = self
+            .numbers
+            .iter()
+            .position(|one| one.is_some_and(|one| one >= number));
+        at.unwrap_or(self.numbers.len().saturating_sub(1))
     }
 
     /// The row that shows a byte of a line.
@@ -80,6 +96,19 @@ impl Page {
             .partition_point(|row| (row.line, row.bytes.start) <= (line, byte));
         after.saturating_sub(1)
     }
+}
+
+/// The numbers of a page's lines, which its frames have none of.
+fn numbers(info: &OutputView, lines: usize) -> Vec<Option<u64>> {
+    let mut next = info.first_line;
+    let numbered = |at: usize| {
+        if info.frames.contains(&(at as u64)) {
+            return None;
+        }
+        next += 1;
+        Some(next - 1)
+    };
+    (0..lines).map(numbered).collect()
 }
 
 /// How lines become rows.
@@ -110,8 +139,8 @@ pub enum Goal {
 /// A row as it is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its line in the whole output, from 1.
-    pub line: u64,
+    /// Its line in the whole output, from 1; none for a line of a frame.
+    pub line: Option<u64>,
     /// Whether it begins the line.
     pub begins: bool,
     /// Its text.
@@ -172,7 +201,7 @@ impl Pages {
     pub fn view(&self, height: usize) -> Vec<Row> {
         let rows = (self.top..self.top + height).map_while(|at| self.locate(at));
         rows.map(|(page, row)| Row {
-            line: page.first_line + row.line as u64,
+            line: page.numbers.get(row.line).copied().flatten(),
             begins: row.bytes.start == 0,
             spans: wrap::slice(&page.lines[row.line], &row.bytes),
         })
@@ -181,8 +210,24 @@ impl Pages {
 
     /// The line at the top of the view, from 1.
     pub fn top_line(&self) -> u64 {
-        let (page, row) = self.locate(self.top).unzip();
-        page.map_or(1, |page| page.first_line) + row.map_or(0, |row| row.line as u64)
+        let top = self.locate(self.top);
+        let number = top.and_then(|(page, row)| {
+            let after = self.held.iter().find(|held| held.number == page.number + 1);
+            page.number_from(row.line)
+                .or_else(|| after.and_then(|page| page.number_from(0)))
+        });
+        number.or_else(|| self.last_number()).unwrap_or(1)
+    }
+
+    /// The last line in a view of `height` rows that has a number.
+    pub fn last_line(&self, height: usize) -> Option<u64> {
+        self.view(height).iter().rev().find_map(|row| row.line)
+    }
+
+    /// The number of the last line held that has one.
+    fn last_number(&self) -> Option<u64> {
+        let mut numbers = self.held.iter().rev().flat_map(|page| page.numbers.iter().rev());
+        numbers.find_map(|number| *number)
     }
 
     /// The number of the page whose line is at the top of the view.
@@ -231,10 +276,7 @@ impl Pages {
         let row = match goal {
             Goal::Start => 0,
             Goal::End => last,
-            Goal::Line { line, .. } => {
-                let line = line.saturating_sub(self.held[at].first_line);
-                before + self.held[at].row_at(usize::try_from(line).unwrap_or(usize::MAX), 0)
-            }
+            Goal::Line { line, .. } => before + self.held[at].row_at(self.held[at].place_of(line), 0),
         };
         self.top = row.min(last);
         self.goal = None;

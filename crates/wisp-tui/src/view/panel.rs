@@ -59,7 +59,7 @@ fn hints(app: &App, keys: &[(&str, &str)]) -> String {
 }
 
 fn output_row(app: &App, panel: &OutputPanel, row: Row, selected: Option<(u64, u64)>) -> Line<'static> {
-    let mark = if panel.is_held_back(row.line) {
+    let mark = if row.line.is_some_and(|line| panel.is_held_back(line)) {
         app.looks.span(Role::HeldBack, HELD_MARK)
     } else {
         Span::raw("  ")
@@ -68,7 +68,10 @@ fn output_row(app: &App, panel: &OutputPanel, row: Row, selected: Option<(u64, u
     if let Some(regex) = panel.search.as_ref().and_then(|search| search.regex.as_ref()) {
         spans = marked(&spans, regex);
     }
-    if selected.is_some_and(|(from, to)| (from..=to).contains(&row.line)) {
+    if selected
+        .zip(row.line)
+        .is_some_and(|((from, to), line)| (from..=to).contains(&line))
+    {
         for span in &mut spans {
             span.style = span
                 .style

@@ -306,6 +306,7 @@ pub fn page_of(id: &str, text: &str) -> Event {
         page: 0,
         pages: 1,
         first_line: 1,
+        frames: Vec::new(),
         lines: text.lines().count() as u64,
         bytes: text.len() as u64,
         title: "run_command cargo build".into(),

@@ -29,10 +29,41 @@ pub fn run(args: &Show, env: Env) -> anyhow::Result<ExitCode> {
     screen
         .err
         .painted_line(Role::HeldBack, &safe::safe(&wisp_agent::views::about(&kept)))?;
+    if let Some(name) = args.stream() {
+        return stream(&kept, name, &mut screen);
+    }
     match lines(&args.filter)? {
         Wanted::All => whole(args, &shelf, &kept, &mut screen)?,
         Wanted::One(filter) => filtered(&kept, &filter, &mut screen)?,
         Wanted::Several(several) => show_text(several.text(&kept)?, &mut screen)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Show {
+    /// The stream that is asked for alone.
+    fn stream(&self) -> Option<&'static str> {
+        match (self.stdout, self.stderr) {
+            (true, _) => Some("stdout"),
+            (_, true) => Some("stderr"),
+            _ => None,
+        }
+    }
+}
+
+/// Prints one stream's bytes as they were stored. A command that wrote none has an empty one.
+fn stream(kept: &Kept, name: &str, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+    let sections = &kept.record.sections;
+    if sections.iter().all(|section| section.name.is_none()) {
+        let id = kept.record.shown_id();
+        anyhow::bail!("output {id} is no command's: it has no streams; wisp show {id} prints it");
+    }
+    if let Some(section) = sections
+        .iter()
+        .find(|section| section.name.as_deref() == Some(name))
+    {
+        let mut from = Stretch::new(&kept.content, section.from, section.end());
+        pager::copy(&mut from, &mut screen.out)?;
     }
     Ok(ExitCode::SUCCESS)
 }

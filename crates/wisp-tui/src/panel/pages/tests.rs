@@ -52,7 +52,7 @@ impl Store {
 }
 
 fn shown(pages: &Pages) -> Vec<u64> {
-    pages.view(HEIGHT).iter().map(|row| row.line).collect()
+    pages.view(HEIGHT).iter().filter_map(|row| row.line).collect()
 }
 
 #[test]
@@ -193,4 +193,21 @@ proptest! {
             prop_assert!(rows.windows(2).all(|pair| pair[1] == pair[0] + 1), "{rows:?}");
         }
     }
+}
+
+#[test]
+fn frames_have_no_number_and_a_line_is_found_by_its_own() {
+    let mut pages = Pages::new(LAYOUT);
+    let info = OutputView {
+        pages: 1,
+        first_line: 1,
+        frames: vec![0, 1, 4],
+        lines: 3,
+        ..OutputView::default()
+    };
+    pages.take(&info, "exit status 1\nstdout:\na\nb\nstderr:\nc\n", 2);
+    assert_eq!((pages.top_line(), pages.last_line(3)), (1, Some(1)));
+    pages.go(Goal::Line { line: 3, page: 0 }, 1);
+    let row = &pages.view(1)[0];
+    assert_eq!((row.line, row.spans[0].content.as_ref()), (Some(3), "c"));
 }
