@@ -172,15 +172,15 @@ fn a_person_filters_yesterdays_build_from_the_shell() {
     assert_eq!(wisp.run(&["show", short, "--raw"], "").out, wisp.kept()[0].1);
     let shown = |args: &[&str]| wisp.run(&[&["show", short], args].concat(), "").text();
     assert!(shown(&["--matching", "^1999.$"]).contains("\n19990: 19990\n"));
-    assert!(shown(&["--head", "3"]).contains("3: 1\n"));
-    assert!(shown(&["--tail", "1"]).contains("20002: 20000\n"));
+    assert!(shown(&["--head", "3"]).contains("3: 3\n"));
+    assert!(shown(&["--tail", "1"]).contains("20000: 20000\n"));
     let both = shown(&["--matching", "7$", "--lines", "100-199", "--tail", "2"]);
     assert_eq!(
         both,
-        "189: 187\n199: 197\n[2 of 10 lines that pass the filters]\n"
+        "187: 187\n197: 197\n[2 of 10 lines that pass the filters]\n"
     );
     let first = shown(&["--matching", "7$", "--head", "1"]);
-    assert_eq!(first, "9: 7\n[1 of 2000 lines that pass the filters]\n");
+    assert_eq!(first, "7: 7\n[1 of 2000 lines that pass the filters]\n");
     let wrong = wisp.run(&["show", short, "--head", "1", "--tail", "1"], "");
     assert_eq!(wrong.code, Some(64), "{}", wrong.err);
     let wrong = wisp.run(&["show", "feedface"], "");
