@@ -12,8 +12,8 @@ use wisp_host::{Clock, Env, IdSource};
 use wisp_output::{Store, ToolBudget};
 
 use crate::behind::Behind;
-use crate::files::seen::Seen;
 use crate::confine::Confining;
+use crate::files::seen::Seen;
 use crate::gate::{Answer, Gatekeeper, Question};
 
 /// Where a conversation's outputs are kept.
