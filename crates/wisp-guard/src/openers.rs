@@ -135,7 +135,7 @@ impl<'a> Scanner<'a> {
     fn code(&mut self) -> Result<(), Unreadable> {
         let opener = matches!(self.rest(), [b'<' | b'>', b'(', ..]);
         match self.rest() {
-            [b'#', ..] if self.starts_word() => self.skip_comment(),
+            [b'#', ..] if self.starts_word() => self.skip_comment()?,
             [b'\'', ..] => self.single(1)?,
             [b'$', b'\'', ..] => self.single(2)?,
             [b'<', b'<', b'<', ..] => self.at += 3,
@@ -197,14 +197,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn backquote(&mut self) -> Result<(), Unreadable> {
-        let open = |within: &Within| matches!(within, Within::Backquotes(_));
         match self.within.last() {
             Some(Within::Backquotes(from)) => {
                 self.found.substitutions.insert((*from, self.at + 1));
                 self.close(1);
             }
             // The shell ends them at the next one whatever quotes it stands in.
-            _ if self.within.iter().any(open) => return Err(differs("backquotes within backquotes")),
+            _ if self.in_backquotes() => return Err(differs("backquotes within backquotes")),
             _ => self.open(Within::Backquotes(self.at), 1),
         }
         Ok(())
@@ -246,9 +245,20 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn skip_comment(&mut self) {
+    fn skip_comment(&mut self) -> Result<(), Unreadable> {
         let end = self.rest().iter().position(|b| *b == b'\n');
-        self.at = end.map_or(self.line.len(), |length| self.at + length);
+        let end = end.map_or(self.line.len(), |length| self.at + length);
+        if self.in_backquotes() && self.line[self.at..end].contains(&b'`') {
+            return Err(differs("a backquote in a comment within backquotes"));
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    fn in_backquotes(&self) -> bool {
+        self.within
+            .iter()
+            .any(|within| matches!(within, Within::Backquotes(_)))
     }
 
     /// Whether a word may start here.

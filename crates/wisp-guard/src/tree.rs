@@ -231,7 +231,11 @@ fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> 
         "command_name" if RESERVED.contains(&text) => {
             Err(Unreadable::new(format!("{text} stands where a program should")))
         }
-        "heredoc_redirect" => check_heredoc(node, line),
+        "file_descriptor" if text.len() > 1 => Err(Unreadable::new("shells read its descriptor differently")),
+        "heredoc_redirect" => {
+            check_place(node)?;
+            check_heredoc(node, line)
+        }
         _ => Ok(()),
     }
 }
@@ -274,7 +278,32 @@ const ONE_LINE: &[&str] = &[
     "concatenation",
 ];
 
-/// Every byte between two children is a blank or a continued line.
+/// Kinds that are words, or begin with one: two of them are only apart when there is a blank between them.
+const WORDS: &[&str] = &[
+    "word",
+    "number",
+    "string",
+    "translated_string",
+    "raw_string",
+    "ansi_c_string",
+    "concatenation",
+    "expansion",
+    "simple_expansion",
+    "arithmetic_expansion",
+    "command_substitution",
+    "process_substitution",
+    "brace_expression",
+    "variable_assignment",
+    "variable_name",
+    "command_name",
+    "command",
+    "array",
+    "extglob_pattern",
+    "regex",
+    "test_operator",
+];
+
+/// Every byte between two children is a blank or a continued line, and there is one between two words.
 fn check_gaps(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     if TEXT.contains(&node.kind()) || node.child_count() == 0 {
         return Ok(());
@@ -285,10 +314,21 @@ fn check_gaps(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
         _ => " \t\n",
     };
     let mut at = node.start_byte();
+    let mut after_word = false;
+    let whole = node.kind() == "concatenation";
+    let of_words = ["command", "declaration_command", "unset_command"].contains(&node.kind());
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
+        let redirects = child.kind().ends_with("_redirect");
+        let word = WORDS.contains(&child.kind()) || of_words && !redirects;
+        let numbered = redirects && line[child.byte_range()].starts_with(|c: char| c.is_ascii_digit());
+        let adjacent = at == child.start_byte() && at > node.start_byte();
+        if adjacent && !whole && (after_word && word || numbered) {
+            return Err(Unreadable::new("part of a word was taken for a word of its own"));
+        }
         check_gap(line, at..child.start_byte(), blanks)?;
         at = at.max(child.end_byte());
+        after_word = word;
     }
     check_gap(line, at..node.end_byte(), blanks)
 }
@@ -299,6 +339,24 @@ fn check_gap(line: &str, gap: Range<usize>, blanks: &str) -> Result<(), Unreadab
         return Ok(());
     }
     Err(Unreadable::new("part of it was passed over"))
+}
+
+/// Within a substitution a here-document is all there is: bash 5.2 loses the separator of the command after it.
+fn check_place(node: Node<'_>) -> Result<(), Unreadable> {
+    let mut above = node.parent();
+    while let Some(outer) = above {
+        if outer.kind().ends_with("_substitution") {
+            let statement = node.parent().and_then(|statement| statement.parent());
+            let alone = outer.named_child_count() == 1 && statement.is_some_and(|of| of.id() == outer.id());
+            return if alone {
+                Ok(())
+            } else {
+                Err(Unreadable::new("shells read its here-document differently"))
+            };
+        }
+        above = outer.parent();
+    }
+    Ok(())
 }
 
 /// A here-document ends where the shell ends it, and nothing in it runs unseen.
@@ -319,6 +377,21 @@ fn check_heredoc(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     let ends = body.lines().filter(|row| row.trim_start_matches('\t') == bare);
     let another = first_row.matches("<<").count() > 1;
     if !plain || bare.is_empty() || another || end.trim_start_matches('\t') != bare || ends.count() != 1 {
+        return Err(wrong());
+    }
+    // The shell ends it only at a line that is the word and nothing else.
+    let end_range = {
+        let mut cursor = node.walk();
+        node.children(&mut cursor)
+            .find(|child| child.kind() == "heredoc_end")
+            .map(|child| child.byte_range())
+    };
+    let alone = end_range.is_some_and(|range| {
+        let before = line[..range.start].rsplit('\n').next().unwrap_or_default();
+        let after = line[range.end..].chars().next();
+        before.chars().all(|c| c == '\t') && after.is_none_or(|c| c == '\n')
+    });
+    if !alone {
         return Err(wrong());
     }
     // The grammar loses substitutions in a here-document, so a body that may have one is not looked into.

@@ -90,8 +90,10 @@ fn concatenated(node: Node<'_>, line: &str) -> Word {
         whole.literal &= part.literal;
         whole.glob |= part.glob;
     }
+    let text = &line[node.byte_range()];
+    whole.glob |= text.contains('[') && text.contains(']');
     // The braces of a list come as words of their own; `{}` alone is what `find` replaces.
-    whole.literal &= !is_brace_list(&line[node.byte_range()]);
+    whole.literal &= !is_brace_list(text);
     whole
 }
 
