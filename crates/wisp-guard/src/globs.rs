@@ -62,8 +62,7 @@ fn can_meet(a: &[Element], b: &[Element]) -> bool {
         next[0] = reach[0] && *element == Element::Many;
         for (at, other) in b.iter().enumerate() {
             next[at + 1] = match (element, other) {
-                (Element::Many, _) => next[at] || reach[at + 1] || reach[at],
-                (_, Element::Many) => next[at] || reach[at + 1] || reach[at],
+                (Element::Many, _) | (_, Element::Many) => next[at] || reach[at + 1] || reach[at],
                 (Element::This(x), Element::This(y)) => reach[at] && x == y,
                 _ => reach[at],
             };

@@ -36,7 +36,7 @@ pub(crate) fn launched(command: &SimpleCommand) -> Launched {
             .text
             .split_once('=')
             .map_or(word.text.as_str(), |(_, value)| value);
-        let value = value.trim_start_matches(|c: char| c == '-');
+        let value = value.trim_start_matches('-');
         if word.literal && value.contains([' ', ';', '\t']) {
             found.scripts.push(value.to_owned());
         }

@@ -37,6 +37,10 @@ struct Scripts {
 
 /// One row.
 #[derive(Debug, Clone, Deserialize)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a column of the table, given or not"
+)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Row {
     programs: Words,
