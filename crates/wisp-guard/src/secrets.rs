@@ -206,7 +206,7 @@ impl Masker {
             .into_iter()
             .find(|found| found.range == (start..start + text.len()));
         named.map_or(0, |found| {
-            *text = self.marker(found.kind, text).to_owned();
+            self.marker(found.kind, text).clone_into(text);
             1
         })
     }
