@@ -88,7 +88,7 @@ fn sections(text: &str) -> usize {
 
 fn file(text: &str) -> String {
     let shown = text.lines().filter(|line| line.contains('\t')).count();
-    let more = text.contains("[more: call again with offset");
+    let more = note::goes_on(text);
     let rest = if more {
         "There is more of it; say \"more\" for the next page."
     } else {

@@ -43,12 +43,38 @@ pub(super) fn at_the_end(seen: &Seen) -> bool {
     from_memory && seen.last_of("tool").is_some_and(|m| read(&m.content).is_none())
 }
 
+/// What the lines of wisp's own begin with that stand at the end of a result. A file or a log may quote such lines
+/// anywhere else.
+const OWN: [&str; 3] = ["held back: ", "[more: ", "[memory "];
+
+/// Wisp's own lines at the end of a result; of a reference to an earlier output its first line.
+fn own_lines(text: &str) -> &str {
+    let text = text.trim_end();
+    if text.starts_with("[output of entry ") {
+        return text.lines().next().unwrap_or(text);
+    }
+    let mut from = text.len();
+    for line in text.lines().rev() {
+        if !OWN.iter().any(|begins| line.starts_with(begins)) {
+            break;
+        }
+        from = from.saturating_sub(line.len() + 1);
+    }
+    text.get(from..).unwrap_or(text)
+}
+
+/// Whether a page of a file ends with the offset of the next one.
+pub(super) fn goes_on(text: &str) -> bool {
+    own_lines(text).contains("[more: call again with offset")
+}
+
 /// Reads the note of one result.
 pub(super) fn read(text: &str) -> Option<HeldBack> {
-    let page = quoted_request(text);
+    let own = own_lines(text);
+    let page = quoted_request(own);
     let target = match &page {
         Some(request) => target_of(request.strip_prefix("recall ")?)?,
-        None => target_of(after(text, "kept as ")?)?,
+        None => target_of(after(own, "kept as ")?)?,
     };
     Some(HeldBack {
         target,
@@ -85,17 +111,28 @@ fn after<'t>(text: &'t str, what: &str) -> Option<&'t str> {
     text.rfind(what).map(|at| &text[at + what.len()..])
 }
 
-/// The text of the marker `[… AMOUNT held back …]`.
+/// The text of the marker `[… AMOUNT held back …]` that the note at the end is about: the one with its size, for the
+/// output may quote others.
 pub(super) fn amount(text: &str) -> Option<String> {
-    let end = text.find(" held back …]")?;
-    let start = text[..end].rfind("[… ")?;
-    Some(text[start + "[… ".len()..end].to_owned())
+    let own = own_lines(text);
+    let note = own.lines().find(|line| line.starts_with("held back: "))?;
+    let marker = |line: &str| {
+        Some(
+            line.strip_prefix("[… ")?
+                .strip_suffix(" held back …]")?
+                .to_owned(),
+        )
+    };
+    let markers: Vec<String> = text.lines().filter_map(marker).collect();
+    let size = |amount: &str| amount.rfind('(').map(|at| amount[at..].to_owned());
+    let fits = |amount: &&String| size(amount).is_some_and(|size| note.contains(&size));
+    markers.iter().find(fits).or(markers.last()).cloned()
 }
 
 /// The file of the last `read_file`, and the line its next page begins with, when there is more of it.
 pub(super) fn unread(seen: &Seen) -> Option<(String, u64)> {
     let last = seen.last_of("tool")?;
-    let more = after(&last.content, "[more: call again with offset ")?;
+    let more = after(own_lines(&last.content), "[more: call again with offset ")?;
     let offset = more.split(']').next()?.replace(',', "").parse().ok()?;
     let calls = seen.messages.iter().rev().flat_map(|m| m.calls.iter().rev());
     let read = calls.into_iter().find(|call| call.name == "read_file")?;
@@ -122,9 +159,25 @@ mod tests {
     }
 
     #[test]
+    fn a_note_that_a_file_quotes_is_not_taken_for_wisps_own() {
+        let quoted = NOTE.replace("3f9a2c1b", "00000000");
+        assert_eq!(read(&format!("{quoted}\nthe file goes on\n")), None);
+        assert_eq!(amount(&format!("{quoted}\nthe file goes on\n")), None);
+        let own = "[… 5 lines (1.2 KiB) held back …]\nend\nheld back: lines 9–13 (1.2 KiB); the whole output is kept as \
+                   output ab12ab12 (20 lines); memory \"recall output ab12ab12 from line 9\" pages it\n[more: call again with offset 9]";
+        let both = format!("{quoted}\n{own}");
+        let held = read(&both).unwrap();
+        assert_eq!(
+            (held.id(), held.amount.as_deref()),
+            ("ab12ab12", Some("5 lines (1.2 KiB)"))
+        );
+        assert_eq!(held.next_page(), "recall output ab12ab12 from line 9");
+    }
+
+    #[test]
     fn a_reference_to_an_earlier_output_is_read_too() {
         let text = "[output of entry 4 not repeated: run_command at 14:05:12, exit status 0, 504 lines, 3534 bytes; to \
-                    see it: memory \"recall entry 4\"]";
+                    see it: memory \"recall entry 4\"]\nfirst line: held back: kept as output 00000000\nlast line: 9";
         let held = read(text).unwrap();
         assert_eq!(
             (held.target.as_str(), held.next_page().as_str()),
