@@ -27,12 +27,15 @@ impl HeldBack {
     }
 }
 
-/// The newest tool result with a note.
+/// The newest tool result with a note. A reference to a page that memory gave is none: what is meant is the output that
+/// it was a page of.
 pub(super) fn latest(seen: &Seen) -> Option<HeldBack> {
+    let is_page =
+        |text: &str| text.starts_with("[output of entry ") && text.contains(" not repeated: memory at ");
     seen.messages
         .iter()
         .rev()
-        .filter(|m| m.role == "tool")
+        .filter(|m| m.role == "tool" && !is_page(&m.content))
         .find_map(|m| read(&m.content))
 }
 
