@@ -71,7 +71,9 @@ impl Trace {
             }
             return true;
         }
-        (body.starts_with("... ") && body.ends_with(" more")) || body.starts_with("Suppressed: ")
+        // The JVM writes `... 2 more`, Logback `... 2 common frames omitted`.
+        let elided = body.ends_with(" more") || body.ends_with(" common frames omitted");
+        (body.starts_with("... ") && elided) || body.starts_with("Suppressed: ")
     }
 
     /// The first own frame of the innermost cause; until there is one, of an outer one.
@@ -241,4 +243,36 @@ fn is_exception(text: &str) -> bool {
             || name.ends_with("Error")
             || name.ends_with("Throwable")
             || name.ends_with("Failure"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Digest, Options};
+
+    #[test]
+    fn a_chain_goes_on_after_frames_that_logback_left_out() {
+        for elided in ["... 12 common frames omitted", "... 12 more"] {
+            let log = format!(
+                "Exception in thread \"main\" tern.OpenException: no table\n\
+                 \tat tern.Table.open(Table.java:9)\n\
+                 Caused by: tern.LoadException: not read\n\
+                 \tat tern.Load.read(Load.java:12)\n\
+                 \t{elided}\n\
+                 Caused by: java.io.IOException: disk full\n\
+                 \tat tern.Disk.write(Disk.java:7)\n\
+                 \t{elided}\n"
+            );
+            let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
+            let roots: Vec<u64> = digest
+                .failures
+                .iter()
+                .map(|failure| failure.lines.first)
+                .collect();
+            assert_eq!(roots, [6], "{elided}");
+            assert_eq!(
+                digest.failures[0].location.as_ref().and_then(|place| place.line),
+                Some(7)
+            );
+        }
+    }
 }
