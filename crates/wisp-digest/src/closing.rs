@@ -40,21 +40,24 @@ pub(crate) fn close(parts: Parts) -> Digest {
         .formats
         .iter()
         .any(|format| READ_AS_JSON.contains(format));
-    match parts.documents.close().filter(|_| !read) {
-        Some((shape, sarif)) => {
-            let mut report = Report::default();
-            let known = sarif.report(&mut report);
-            let mut digest = sized.read(report, &parts.log);
-            digest.content = if shape.documents > 1 {
-                Content::JsonLines
-            } else {
-                Content::Json
-            };
-            digest.json = (!known).then_some(shape);
-            digest
-        }
-        None => sized.text(parts.report, parts.log, parts.ends),
+    let fault = parts.documents.fault();
+    if let Some((shape, sarif)) = parts.documents.close().filter(|_| !read) {
+        let mut report = Report::default();
+        let known = sarif.report(&mut report);
+        let mut digest = sized.read(report, &parts.log);
+        digest.content = if shape.documents > 1 {
+            Content::JsonLines
+        } else {
+            Content::Json
+        };
+        digest.json = (!known).then_some(shape);
+        return digest;
     }
+    let mut digest = sized.text(parts.report, parts.log, parts.ends);
+    if let Some((text, line)) = fault.filter(|_| digest.formats.is_empty()) {
+        digest.notes.push(Note { text, line });
+    }
+    digest
 }
 
 /// Formats whose lines are JSON documents: their findings go before an outline.
@@ -309,5 +312,37 @@ fn outcome(
         verdict,
         exit,
         last_word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Digest, Options};
+
+    fn notes(text: &str) -> Vec<(String, u64)> {
+        let digest = Digest::of(text.as_bytes(), Options::default());
+        digest
+            .notes
+            .into_iter()
+            .map(|note| (note.text, note.line))
+            .collect()
+    }
+
+    #[test]
+    fn the_line_that_is_not_json_is_named() {
+        let mut lines: Vec<String> = (0..200).map(|id| format!("{{\"id\": {id}}}")).collect();
+        lines[120] = "{\"id\": oops}".to_owned();
+        let said = "JSON Lines up to here, 120 documents: this line is not JSON";
+        assert_eq!(notes(&lines.join("\n")), [(said.to_owned(), 121)]);
+        let said = "JSON up to here, where it is not";
+        assert_eq!(
+            notes("{\n \"a\": 1,\n \"b\": 2,\n \"c\" 3\n}\n"),
+            [(said.to_owned(), 4)]
+        );
+        let said = "JSON cut short: 1 not closed at its end";
+        assert_eq!(notes("[\n 1,\n 2,\n 3,\n"), [(said.to_owned(), 5)]);
+        let said = "JSON nested more than 65,536 levels deep: not outlined";
+        assert_eq!(notes(&"[".repeat(70_000)), [(said.to_owned(), 1)]);
+        assert!(notes("[1/3] Building\n[2/3] Linking\n").is_empty());
     }
 }

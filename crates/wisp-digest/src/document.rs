@@ -12,6 +12,8 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 pub(crate) struct Documents {
     json: Option<Box<Json>>,
     decided: bool,
+    /// Why it is none, and the line.
+    fault: Option<(String, u64)>,
     /// How many bytes of a mark have come.
     marked: usize,
 }
@@ -42,6 +44,7 @@ impl Documents {
         let Some(json) = &mut self.json else { return };
         json.tokenizer.push(bytes, &mut json.both);
         if json.tokenizer.broken {
+            self.fault = json.tokenizer.fault();
             self.json = None;
         }
     }
@@ -70,6 +73,12 @@ impl Documents {
             Some(_) => self.json = None,
         }
         bytes
+    }
+
+    /// Why what began as JSON is none, and the line where that shows.
+    pub(crate) fn fault(&self) -> Option<(String, u64)> {
+        let cut = || self.json.as_ref()?.tokenizer.fault();
+        self.fault.clone().or_else(cut)
     }
 
     /// The outline and, for a SARIF file, its results, when the input was JSON to its end.

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::counted::{counted, thousands};
+
 /// The deepest nesting read.
 pub(crate) const DEPTH: usize = 65_536;
 /// Bytes of one string or number passed on; the rest is counted as read.
@@ -100,6 +102,28 @@ impl Tokenizer {
         while at < bytes.len() && !self.broken {
             at = self.step((bytes, text), at, listener);
         }
+    }
+
+    /// Why what began as JSON is none, when it had gone on for long enough to be meant as JSON.
+    pub(crate) fn fault(&self) -> Option<(String, u64)> {
+        let (line, open) = (self.line, self.stack.len());
+        if self.broken && open >= DEPTH {
+            let text = format!(
+                "JSON nested more than {} levels deep: not outlined",
+                thousands(DEPTH as u64)
+            );
+            return Some((text, line));
+        }
+        let text = match self.documents {
+            2.. if self.broken => format!(
+                "JSON Lines up to here, {}: this line is not JSON",
+                counted(self.documents, "documents")
+            ),
+            0 if open > 0 && line > 3 && self.broken => "JSON up to here, where it is not".to_owned(),
+            0 if open > 0 && line > 3 => format!("JSON cut short: {open} not closed at its end"),
+            _ => return None,
+        };
+        Some((text, line))
     }
 
     /// Whether a document is complete and nothing is open.
