@@ -50,8 +50,8 @@ fn an_installers_log_is_one_though_most_lines_continue_an_entry() {
     let log = digest.log.expect("a log");
     assert_eq!(log.entries, 6);
     assert_eq!(log.severities, [(Severity::Warning, 1), (Severity::Info, 5)]);
-    let long = log.templates.iter().find(|each| each.lines.first == 3);
-    assert_eq!(long.map(|each| each.continued), Some(13));
+    let outgoing = log.templates.iter().find(|each| each.lines.first == 3);
+    assert_eq!(outgoing.map(|each| each.continued), Some(13));
     assert_eq!(read("installer.log", Some(0)).outcome.verdict, Verdict::Succeeded);
 }
 
@@ -71,7 +71,7 @@ fn an_image_that_got_its_name_was_built() {
 fn a_header_without_a_rule_ends_where_nothing_is_indented_any_more() {
     let mut log = "FAIL: test_x (tests/t.py:88)\n  AssertionError: 3 != 4\n".to_owned();
     for number in 1..=2_000 {
-        log += &format!("ok {number} berth {number}\n");
+        log.extend(["ok ", &number.to_string(), " berth\n"]);
     }
     let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
     assert_eq!(roots(&digest), [(2, 2)]);
@@ -93,7 +93,8 @@ fn a_services_digest_is_bounded() {
     let mut log = String::new();
     for letter in 'a'..='z' {
         for other in 'a'..='e' {
-            log += &format!("2026-03-02T10:14:07Z INFO part {letter}{other}x{letter} is up\n");
+            let part = format!("2026-03-02T10:14:07Z INFO part {letter}{other}x{letter} is up\n");
+            log.push_str(&part);
         }
     }
     let digest = Digest::of(log.as_bytes(), Options::default());
