@@ -179,6 +179,48 @@ fn a_command_typed_at_an_approval_is_no_answer() {
 }
 
 #[test]
+fn a_byte_that_is_not_utf_8_keeps_the_line_and_the_chat() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal
+        .input
+        .write_all(b"!printf '[%s]' caf\xe9-au-lait\r")
+        .unwrap();
+    terminal.wait_for("  [caf\u{fffd}-au-lait]");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn a_cd_that_changes_nothing_here_says_so() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("!cd /\r");
+    terminal.wait_for("cd holds only for the shell that ran it");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn ctrl_c_at_a_question_refuses_and_ends_the_turn() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send("go\r");
+    terminal.wait_for("[n]o");
+    terminal.send("\x03");
+    terminal.wait_for("interrupted");
+    terminal.wait_for("> ");
+    assert_eq!(server.chats().len(), 1, "the model was not asked again");
+    assert!(!wisp.work().join("made").exists());
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
 fn ctrl_d_leaves_and_the_terminal_is_as_it_was() {
     let wisp = Wisp::new();
     let mut terminal = Terminal::start(&wisp, &["chat"]);

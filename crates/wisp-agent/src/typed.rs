@@ -66,12 +66,34 @@ fn finished(conversation: &mut Conversation, line: &str, pending: &Pending, turn
         text: Some(format!("↳ {}", words(&pending.ending))),
         output: Some(conversation.summary(admitted, &pending.call)),
     });
+    if pending.ending == Ending::Exit(0)
+        && let Some(what) = changes_only_its_shell(line)
+    {
+        let text = format!(
+            "{what} holds only for the shell that ran it: commands and tools go on in {directory} as before; write it \
+             before a command (!{line} && COMMAND), or start wisp where or how you want it"
+        );
+        conversation.events.note(NoteLevel::Info, text);
+    }
     remember(conversation, line, pending);
     // A refused command did not happen, so the model is not told of it.
     if pending.ending != Ending::Denied {
         conversation.offer_memory_when_needed();
         tell(conversation, line, pending);
     }
+}
+
+/// The word of a command that changes nothing but the shell it runs in, when it is all of the line: each typed command
+/// has a shell of its own.
+fn changes_only_its_shell(line: &str) -> Option<&str> {
+    const WORDS: [&str; 11] = [
+        "cd", "pushd", "popd", "export", "unset", "alias", "unalias", "umask", "ulimit", "source", ".",
+    ];
+    let more = line.contains([';', '&', '|', '\n', '>']);
+    let word = line.split_whitespace().next()?;
+    // Without an argument most of them print.
+    let does = word == "popd" || word == "cd" || line.split_whitespace().nth(1).is_some();
+    (does && !more && WORDS.contains(&word)).then_some(word)
 }
 
 fn words(ending: &Ending) -> String {
@@ -116,4 +138,26 @@ fn tell(conversation: &mut Conversation, line: &str, pending: &Pending) {
     };
     let stamp = conversation.stamp();
     conversation.record.record_command(typed, stamp);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_changes_only_its_shell_is_known() {
+        for (line, word) in [
+            ("cd x", Some("cd")),
+            ("cd", Some("cd")),
+            ("export A=1", Some("export")),
+            (". venv/bin/activate", Some(".")),
+            ("cd x && make", None),
+            ("cd x; ls", None),
+            ("export", None),
+            ("cdrecord x", None),
+            ("ls", None),
+        ] {
+            assert_eq!(changes_only_its_shell(line), word, "{line}");
+        }
+    }
 }

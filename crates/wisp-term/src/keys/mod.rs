@@ -110,7 +110,6 @@ impl Decoder {
             return (!self.stalled).then(|| self.last + GIVE_UP);
         }
         match self.held.as_slice() {
-            [] => None,
             [0x1b] | [0x1b, 0x1b] => self.escape.map(|wait| self.last + wait),
             [0x1b, ..] => Some(self.interrupted.map_or(self.last, |(_, since)| since) + GIVE_UP),
             _ => None,

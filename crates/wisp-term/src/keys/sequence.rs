@@ -67,10 +67,9 @@ fn character(bytes: &[u8]) -> Found {
     };
     match (valid.chars().next(), error) {
         (Some(c), _) => Found::Whole(c.len_utf8(), Some(typed(c))),
-        // The end of a character that is not there yet, unless it cannot come any more.
-        (None, Some(None)) => Found::More,
         (None, Some(Some(length))) => Found::Whole(length, Some(typed('\u{fffd}'))),
-        (None, None) => Found::More,
+        // The end of a character is not there yet.
+        (None, _) => Found::More,
     }
 }
 
@@ -357,10 +356,9 @@ fn named_or_character(code: u32, modifiers: KeyModifiers, shifted: Option<char>)
 pub(super) fn is_report(sequence: &[u8]) -> bool {
     let Some(last) = sequence.last() else { return false };
     match sequence {
-        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', ..] => true,
+        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', ..] | [0x1b, b'[', b'I' | b'O'] => true,
         [0x1b, b'[', b'?' | b'>' | b'=', ..] => b"cnuyRtSxqm".contains(last),
         [0x1b, b'[', b'<', ..] => b"Mm".contains(last),
-        [0x1b, b'[', b'I' | b'O'] => true,
         [0x1b, b'[', b'0'..=b'9', ..] => {
             let parameters = &sequence[2..sequence.len() - 1];
             b"cnRtyx".contains(last) || (b"~u".contains(last) && parameters.contains(&b':'))

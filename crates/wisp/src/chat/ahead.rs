@@ -1,11 +1,13 @@
 //! What the person typed before a question was seen: it answers nothing, and stands in the next line they are asked for.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IsTerminal as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use wisp_term::keys::{Decoder, Typed};
 use wisp_term::width;
@@ -72,6 +74,7 @@ pub fn leaves(key: KeyEvent) -> bool {
 
 /// The terminal's keyboard: raw mode for as long as it lives.
 pub struct Raw {
+    terminal: OwnedFd,
     decoder: Decoder,
     typed: VecDeque<Typed>,
     since: Instant,
@@ -79,11 +82,18 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Enters it.
+    /// Enters it: standard input's terminal, or the one wisp was started on when something is piped in.
     pub fn enter() -> io::Result<Self> {
-        let before = tcgetattr(io::stdin())?;
-        tcsetattr(io::stdin(), OptionalActions::Drain, &super::filter::raw(&before))?;
+        let terminal = if io::stdin().is_terminal() {
+            io::stdin().as_fd().try_clone_to_owned()?
+        } else {
+            let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+            rustix::fs::open("/dev/tty", flags, Mode::empty())?
+        };
+        let before = tcgetattr(&terminal)?;
+        tcsetattr(&terminal, OptionalActions::Drain, &super::filter::raw(&before))?;
         Ok(Self {
+            terminal,
             before,
             decoder: Decoder::with_escape(),
             typed: VecDeque::new(),
@@ -94,7 +104,7 @@ impl Raw {
     /// Reads one byte, so that what follows the answer is left to whoever reads next.
     fn read(&mut self) -> io::Result<()> {
         let mut byte = [0];
-        match rustix::io::read(io::stdin(), &mut byte) {
+        match rustix::io::read(&self.terminal, &mut byte) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => {
                 let now = self.since.elapsed();
@@ -122,8 +132,7 @@ impl Keyboard for Raw {
             // A little later than due: a wait that is rounded down would be begun again and again.
             let wait = due.map(|due| due.saturating_sub(now) + Duration::from_millis(1));
             let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
-            let stdin = io::stdin();
-            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], wait.as_ref()) {
+            match poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], wait.as_ref()) {
                 Ok(0) => {
                     let now = self.since.elapsed();
                     self.typed.extend(self.decoder.tick(now));
@@ -138,7 +147,7 @@ impl Keyboard for Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.before);
+        let _ = tcsetattr(&self.terminal, OptionalActions::Drain, &self.before);
     }
 }
 
