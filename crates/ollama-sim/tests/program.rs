@@ -71,7 +71,8 @@ impl Program {
 }
 
 fn script(name: &str, text: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Not in cargo's own folder, which may be another user's.
+    let path = std::env::temp_dir().join(format!("ollama-sim-{}-{name}", std::process::id()));
     std::fs::write(&path, text).unwrap();
     path
 }

@@ -123,11 +123,9 @@ async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Re
         return Ok(refusal);
     }
     still_as_planned(&plan)?;
-    let made = make(&plan, call);
-    if made.is_ok() {
-        call.seen.note(&path);
-    }
-    made
+    let returned = make(&plan, call)?;
+    call.seen.note(&path);
+    Ok(returned)
 }
 
 /// Refuses an edit of a file that has changed since the conversation read or wrote it.
@@ -214,7 +212,7 @@ fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, Strin
     };
     let mut what = format!("{verb} {}; now {after} bytes", place.given.display());
     if let Some(encoding) = encoding {
-        what.push_str(&format!("; it was likely {encoding}, and is UTF-8 now"));
+        what = format!("{what}; it was likely {encoding}, and is UTF-8 now");
     }
     if place.existing.is_none() {
         what.push_str(remark(&arguments.content));

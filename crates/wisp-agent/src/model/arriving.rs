@@ -42,9 +42,8 @@ pub struct Arriving<'a> {
     reply: Reply,
     held: String,
     holding: bool,
-    /// Whether text of the reply was shown, and white space that is shown before what comes after it.
-    showed: bool,
-    blank: String,
+    /// White space that is shown with what comes after it; none once text was shown.
+    blank: Option<String>,
     repeats: Repeats,
     repeated: bool,
 }
@@ -60,8 +59,7 @@ impl<'a> Arriving<'a> {
             reply: Reply::default(),
             held: String::new(),
             holding: !offered.is_empty(),
-            showed: false,
-            blank: String::new(),
+            blank: Some(String::new()),
             repeats: Repeats::default(),
             repeated: false,
         }
@@ -155,7 +153,6 @@ impl<'a> Arriving<'a> {
             let before = std::mem::take(&mut self.reply.content);
             self.reply.thinking.push_str(&before);
             self.held.clear();
-            self.blank.clear();
             self.holding = !self.offered.is_empty();
         }
         self.reply.thinking.push_str(&split.thinking);
@@ -163,7 +160,7 @@ impl<'a> Arriving<'a> {
         let mut shown = Shown {
             thinking: split.thinking,
             content: split.content,
-            was_thinking: split.was_thinking && std::mem::take(&mut self.showed),
+            was_thinking: split.was_thinking && self.blank.replace(String::new()).is_none(),
         };
         if self.holding {
             self.held.push_str(&shown.content);
@@ -179,15 +176,14 @@ impl<'a> Arriving<'a> {
 
     /// What can be shown of text: white space at a reply's beginning waits for something to stand before.
     fn visible(&mut self, text: String) -> String {
-        if self.showed {
+        let Some(blank) = &mut self.blank else {
             return text;
-        }
-        self.blank.push_str(&text);
-        if self.blank.trim().is_empty() {
+        };
+        blank.push_str(&text);
+        if blank.trim().is_empty() {
             return String::new();
         }
-        self.showed = true;
-        std::mem::take(&mut self.blank)
+        self.blank.take().unwrap_or_default()
     }
 }
 

@@ -44,7 +44,7 @@ impl Conversation {
         let (_, recorded) = self.record.record_calls(reply.content.as_str(), named, stamp);
         let mut batch = Vec::new();
         for (at, call) in reply.tool_calls.iter().enumerate() {
-            let bar = self.bar(at, calls, turn, progress);
+            let bar = Self::bar(at, calls, turn, progress);
             batch.push(self.run_call(call, bar, turn, progress).await?);
         }
         if calls > MOST_CALLS {
@@ -67,7 +67,7 @@ impl Conversation {
     }
 
     /// Why the call at this place of a reply of so many calls is not run; none when it is.
-    fn bar(&self, at: usize, calls: usize, turn: &Turn<'_>, progress: &Progress) -> Option<String> {
+    fn bar(at: usize, calls: usize, turn: &Turn<'_>, progress: &Progress) -> Option<String> {
         if turn.stop.is_cancelled() {
             return Some("not run: the person stopped the turn before this call".to_owned());
         }

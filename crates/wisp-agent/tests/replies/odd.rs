@@ -1,6 +1,8 @@
 //! What models and servers send that is no call, no answer or no end of one: it is read when it has one meaning, answered
 //! when it has none, and never ends a turn.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
 use ollama_sim::{End, Match, Reply, Script};
 use serde_json::{Value, json};
 use wisp_agent::protocol::{NoteLevel, TurnOutcome};

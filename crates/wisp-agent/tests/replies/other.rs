@@ -1,6 +1,8 @@
 //! A server that is not Ollama and says it is: it answers a chat with exactly the lines it is given. What `ollama-sim`
 //! would never send, since a real one would not, is played here.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -25,7 +27,9 @@ pub fn stage(replies: Vec<Vec<Value>>) -> (Stage, Bodies) {
         for stream in listener.incoming().map_while(Result::ok) {
             let mut reply = || {
                 last = replies.next().unwrap_or_else(|| last.clone());
-                last.iter().map(|line| format!("{line}\n")).collect::<String>()
+                last.iter().fold(String::new(), |body, line: &Value| {
+                    body + &line.to_string() + "\n"
+                })
             };
             // A client that went away is none of the server's business.
             let _ = answer(stream, &seen, &mut reply);

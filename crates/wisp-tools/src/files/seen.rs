@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_long_difference_is_cut() {
-        let new: String = (0..100).map(|n| format!("{n}\n")).collect();
+        let new = (0..100).map(|n| n.to_string()).collect::<Vec<_>>().join("\n") + "\n";
         let told = difference(b"", new.as_bytes());
         assert!(
             told.starts_with("\n@@ -0,0 +1,100 @@\n+0\n") && told.ends_with("\n… and 77 more lines"),

@@ -77,11 +77,14 @@ pub fn wide(bytes: &[u8]) -> Option<&'static str> {
     let first = &bytes[..bytes.len().min(32) & !1];
     let zeros = |from: usize| first.iter().skip(from).step_by(2).all(|byte| *byte == 0);
     let letters = |from: usize| first.iter().skip(from).step_by(2).all(|byte| *byte != 0);
-    match first.len() < 8 {
-        true => None,
-        false if zeros(1) && letters(0) => Some("UTF-16LE"),
-        false if zeros(0) && letters(1) => Some("UTF-16BE"),
-        false => None,
+    if first.len() < 8 {
+        None
+    } else if zeros(1) && letters(0) {
+        Some("UTF-16LE")
+    } else if zeros(0) && letters(1) {
+        Some("UTF-16BE")
+    } else {
+        None
     }
 }
 

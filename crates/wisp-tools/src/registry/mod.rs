@@ -191,8 +191,8 @@ impl Registry {
         let (returned, reads_only, ignored) = self.returned(&call, request, scene).await;
         let seconds = began.elapsed().as_secs_f64();
         let again = (noted.before > 0).then(|| repeated(request.tool, noted));
-        let notes: Vec<String> = [again, ignored].into_iter().flatten().collect();
-        let note = (!notes.is_empty()).then(|| notes.join("\n"));
+        let above: Vec<String> = [again, ignored].into_iter().flatten().collect();
+        let note = (!above.is_empty()).then(|| above.join("\n"));
         Ok(self.pending(
             call,
             request,
@@ -284,7 +284,7 @@ impl Registry {
         self.record(turn, &call, Kind::ToolCall, details)?;
         let noted = self.ledger.note(turn, request.tool, request.arguments);
         let rows = self.descriptors();
-        let takes = match rows.iter().find(|row| row.name == request.tool) {
+        let hint = match rows.iter().find(|row| row.name == request.tool) {
             Some(row) => arguments::takes(request.tool, &row.parameters),
             None => tools_are(&self.names()),
         };
@@ -295,7 +295,7 @@ impl Registry {
             reads_only: true,
             turn,
         };
-        let returned = Returned::error(format!("the call cannot be read: {why}; {takes}"));
+        let returned = Returned::error(format!("the call cannot be read: {why}; {hint}"));
         Ok(self.pending(call, request, returned, taken))
     }
 
