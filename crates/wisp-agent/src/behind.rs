@@ -54,6 +54,17 @@ impl<'a> Record<'a> {
 }
 
 impl Recollection for Record<'_> {
+    fn keeps(&self, id: &str) -> bool {
+        let record = self.lock();
+        let shown = wisp_host::ids::shown(id);
+        if record.keeps(id, shown) {
+            return true;
+        }
+        // What was put away is only looked through for what is not in memory.
+        let whole = self.thread.filter(|_| !record.is_whole());
+        whole.is_some_and(|thread| thread.whole(&record).is_ok_and(|whole| whole.keeps(id, shown)))
+    }
+
     fn note(&self, text: &str) -> Result<String, String> {
         self.lock().note(text, self.time)
     }

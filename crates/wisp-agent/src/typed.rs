@@ -128,8 +128,8 @@ fn tell(conversation: &mut Conversation, line: &str, pending: &Pending) {
         command: line.into(),
         directory: conversation.directory.display().to_string().into(),
         status,
-        lines: pending.admitted.lines,
-        output: pending.admitted.beginning.as_str().into(),
+        lines: pending.admitted.printed.1,
+        output: pending.admitted.for_record().into(),
         kept: pending
             .admitted
             .kept

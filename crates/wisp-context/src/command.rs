@@ -19,7 +19,7 @@ pub struct Typed {
     pub status: Status,
     /// Lines it printed in all.
     pub lines: u64,
-    /// What it printed, whole or as far as it was shown.
+    /// What it printed, whole; or its beginning and its end, with a marker between them.
     pub output: Text,
     /// Id of the stored whole output, when there is one.
     pub kept: Option<Text>,

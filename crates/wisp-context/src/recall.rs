@@ -67,6 +67,15 @@ impl ThreadRecord {
         away && !self.is_whole()
     }
 
+    /// Whether an entry in memory has the stored output `id`: what a call or the person's command printed, or a prompt
+    /// with what was piped in or pasted, which names it as `shown`.
+    pub fn keeps(&self, id: &str, shown: &str) -> bool {
+        self.entries.here().iter().any(|entry| match &entry.content {
+            Content::Prompt { text } => text.contains(shown),
+            _ => kept(entry).is_some_and(|kept| kept.as_str() == id),
+        })
+    }
+
     /// Brings back what is wanted, or says in one line why it cannot and what there is.
     pub fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
         if self.entries.len() < 2 {
@@ -101,7 +110,7 @@ impl ThreadRecord {
             header: header(entry),
             text: body(entry),
             entries: vec![entry.id],
-            kept: entry.output().and_then(|output| output.kept.clone()),
+            kept: kept(entry),
         }
     }
 
@@ -182,6 +191,15 @@ impl ThreadRecord {
             entries: hits.iter().map(|hit| hit.entry).collect(),
             kept: None,
         })
+    }
+}
+
+/// The id of the stored whole of an entry: of an output, or of what the person's own command printed.
+fn kept(entry: &Entry) -> Option<Text> {
+    match &entry.content {
+        Content::Output(output) => output.kept.clone(),
+        Content::Command { kept, .. } => kept.clone(),
+        _ => None,
     }
 }
 

@@ -39,6 +39,9 @@ pub trait Recollection: Send + Sync {
     /// Brings back what is wanted, or says on one line why it cannot and what there is.
     fn recall(&self, wanted: &Wanted) -> Result<Recalled, String>;
 
+    /// Whether the stored output `id` is one that this conversation, or what it was resumed from, was shown.
+    fn keeps(&self, id: &str) -> bool;
+
     /// Keeps what follows the word `note`, and gives the line to answer with: `noted: …`, or `error: …`.
     fn note(&self, _text: &str) -> Result<String, String> {
         Err("error: this conversation takes no notes".to_owned())

@@ -98,16 +98,23 @@ fn output(id: &str, call: &Call<'_>) -> Result<Source, String> {
     Ok(Source::stored(name, None, kept))
 }
 
-/// The stored output `id`: of this conversation, else of an earlier session that it goes on from.
+/// The stored output `id`: of this conversation, else of an earlier session that it goes on from. What other
+/// conversations printed is theirs.
 fn stored(id: &str, call: &Call<'_>) -> Result<Kept, String> {
     let store: &Store = match &call.services.keep {
         Keep::In(store) => store,
         Keep::Nowhere(why) => return Err(format!("nothing is kept in this conversation: {why}")),
     };
-    store
-        .open(id)
-        .or_else(|_| store.shelf().open(id))
-        .map_err(|e| format!("{e}; an output that was shown whole is not stored, recall its entry instead"))
+    let kept = store.open(id).or_else(|_| store.shelf().open(id)).map_err(|e| {
+        format!("{e}; an output that was shown whole is not stored, recall its entry instead")
+    })?;
+    match call.scene.behind.record {
+        Some(record) if !record.keeps(&kept.record.id) => Err(format!(
+            "output {} is not of this conversation; recall the outputs whose notes you were shown, or an entry",
+            kept.record.shown_id()
+        )),
+        _ => Ok(kept),
+    }
 }
 
 fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {

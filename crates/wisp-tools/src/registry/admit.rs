@@ -60,6 +60,18 @@ pub struct Admitted {
     pub(super) whole: Option<Body>,
 }
 
+impl Admitted {
+    /// What a record holds of a command the person ran: all it printed, unless a part was held back. Then it is what a
+    /// model would be shown, the beginning and the end with the marker between them, so that the copy never passes for
+    /// the whole.
+    pub fn for_record(&self) -> String {
+        match &self.whole {
+            Some(Body::Command { outcome, .. }) if self.held.is_empty() => printed_text(outcome),
+            _ => self.shown.clone(),
+        }
+    }
+}
+
 /// What is known of a call besides what it returned.
 pub(super) struct About<'a> {
     /// The call's id, under which the output is kept.
@@ -266,6 +278,21 @@ fn beginning(body: &Body) -> String {
     };
     let err = String::from_utf8_lossy(cut_bytes(outcome.stderr.head(), room)).into_owned();
     format!("{out}{joint}{err}")
+}
+
+/// All that a command printed and that was kept: its stdout, then its stderr.
+fn printed_text(outcome: &Outcome) -> String {
+    let all = |printed: &StreamOutput| {
+        let mut bytes = Vec::new();
+        // What cannot be read back ends the copy where it is.
+        let _ = printed.before_gap().read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (mut text, err) = (all(&outcome.stdout), all(&outcome.stderr));
+    if !text.is_empty() && !text.ends_with('\n') && !err.is_empty() {
+        text.push('\n');
+    }
+    text + &err
 }
 
 fn cut_bytes(bytes: &[u8], most: usize) -> &[u8] {

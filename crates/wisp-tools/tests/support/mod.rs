@@ -205,6 +205,12 @@ fn names(dir: &Path) -> Vec<String> {
 pub struct Notes(pub Vec<(Wanted, Recalled)>);
 
 impl Recollection for Notes {
+    fn keeps(&self, id: &str) -> bool {
+        self.0
+            .iter()
+            .any(|(_, r)| r.kept.as_ref().is_some_and(|kept| kept == id))
+    }
+
     fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
         let found = self.0.iter().find(|(w, _)| w == wanted);
         found
