@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use ollama_sim::profile::V0_24_0;
 use ollama_sim::{Reply, Seen, Server};
-use talk::{Talk, chats, notes, serve};
+use talk::{Talk, chats, notes, serve, text_of};
 use wisp_agent::protocol::{Command, Event, NoteLevel};
 use wisp_agent::saved::{Folder, Resume, SavedError, Saving};
 use wisp_agent::{OpenError, Setup};
@@ -348,4 +348,56 @@ fn audited(home: &Path, kind: &str) -> Vec<serde_json::Value> {
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     events.filter(|event| event["kind"] == kind).collect()
+}
+
+/// Tokens the server read anew, and how often the list of tools was another than in the request before.
+fn read_anew(server: &Server) -> (u64, usize) {
+    let read = chats(server)
+        .iter()
+        .map(|(_, chat)| chat.prompt_tokens - chat.cached_tokens)
+        .sum();
+    let tools: Vec<_> = server
+        .chats()
+        .into_iter()
+        .filter_map(|chat| Some(chat.json?["tools"].to_string()))
+        .collect();
+    (read, tools.windows(2).filter(|pair| pair[0] != pair[1]).count())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_resumed_for_every_turn_keeps_its_tools_and_the_servers_cache() {
+    let line = |turn: u32| match turn {
+        1 => "run: seq 1 2000".to_owned(),
+        _ => format!("run: seq {turn}00 {turn}20"),
+    };
+    let (once, each) = (server(), server());
+    let home = tempfile::tempdir().unwrap();
+    let mut talk = Talk::open(home.path(), &once, 8192, save_as("work"))
+        .await
+        .unwrap();
+    for turn in 1..=30 {
+        talk.say(&line(turn)).await;
+    }
+    talk.leave().await;
+    let home = tempfile::tempdir().unwrap();
+    let mut talk = Talk::open(home.path(), &each, 8192, save_as("work"))
+        .await
+        .unwrap();
+    talk.say(&line(1)).await;
+    talk.leave().await;
+    for turn in 2..=30 {
+        let mut talk = Talk::open(home.path(), &each, 8192, resume("work"))
+            .await
+            .unwrap();
+        talk.say(&line(turn)).await;
+        talk.leave().await;
+    }
+    let ((one, flips), (resumed, resumed_flips)) = (read_anew(&once), read_anew(&each));
+    assert_eq!((flips, resumed_flips), (1, 1), "memory joins once and stays");
+    assert!(
+        resumed <= one + one / 10,
+        "{resumed} tokens read anew over resumed turns, {one} in one process"
+    );
+    let last = chats(&each).pop().unwrap().0;
+    assert!(!text_of(&last).contains("do not run the command again"));
 }

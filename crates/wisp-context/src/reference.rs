@@ -5,9 +5,11 @@
 
 use serde::Serialize;
 
+use crate::blocks::Place;
 use crate::entry::{Content, Entry, EntryId};
 use crate::message::{ToolCall, size};
 use crate::output::Output;
+use crate::record::ThreadRecord;
 use crate::text::Text;
 
 /// Most bytes of a reference.
@@ -113,6 +115,28 @@ fn how(id: EntryId, output: &Output, memory: bool) -> String {
         NOT_RUN_AGAIN.to_owned()
     } else {
         "its output is not repeated; do not call it again to see it".to_owned()
+    }
+}
+
+/// How a text begins the request that it sends the model to the `memory` tool with.
+const NAMES_MEMORY: &str = "memory \"";
+
+impl ThreadRecord {
+    /// Whether what requests are composed from sends the model to the `memory` tool, or would have to: an output of
+    /// which a part was held back, a reference, a notice or the earlier lines that name the tool. A conversation that is
+    /// gone on with needs it then, whatever its window.
+    pub fn needs_memory(&self) -> bool {
+        let names = |text: &str| text.contains(NAMES_MEMORY);
+        let earlier = self.blocks.at(Place::Earlier, self.revision);
+        let needs = |entry: &Entry| match &entry.content {
+            Content::Output(output) => {
+                let reference = output.reference.as_ref();
+                output.held_back.is_some() || reference.is_some_and(|reference| names(&reference.text))
+            }
+            Content::Command { notice, kept, .. } => kept.is_some() || names(notice),
+            _ => false,
+        };
+        earlier.is_some_and(|text| names(text)) || self.entries.here().iter().any(needs)
     }
 }
 
