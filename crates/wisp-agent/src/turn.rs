@@ -82,7 +82,8 @@ impl Conversation {
             turn: progress.number,
             end: None,
         });
-        let ended = self.run_turn(prompt, turn, &mut progress).await;
+        let prompt = self.within_budget(prompt);
+        let ended = self.run_turn(&prompt, turn, &mut progress).await;
         if let Some(usual) = progress.before_guess.take() {
             // No count came to judge the guess by; the next turn is not to be measured with it.
             self.estimator = usual;

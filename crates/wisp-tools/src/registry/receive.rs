@@ -1,4 +1,5 @@
-//! Input piped into wisp: kept and bounded as an output is, though no tool made it.
+//! Text the person gives that is too long to be sent whole, piped in or pasted: kept and bounded as an output is, though
+//! no tool made it.
 
 use std::io::{self, Read};
 
@@ -10,18 +11,15 @@ use super::{Pending, Registry};
 use crate::call::Keep;
 use crate::tool::Ending;
 
-/// The name under which piped input is kept.
-const PIPED: &str = "stdin";
-
 impl Registry {
-    /// Reads `source` to its end, keeps it whole when it is more than a result may have, and gives what the model is
-    /// shown of it. Errors are the source's.
-    pub fn receive(&mut self, source: impl Read + Send, turn: u64) -> io::Result<Pending> {
+    /// Reads `source` to its end, keeps it whole under the tool's name `name` when it is more than a result may have, and
+    /// gives what the model is shown of it. Errors are the source's.
+    pub fn receive(&mut self, name: &str, source: impl Read + Send, turn: u64) -> io::Result<Pending> {
         let call = self.services.ids.next();
         let context = Context {
             id: &call,
             about: About {
-                tool: PIPED.to_owned(),
+                tool: name.to_owned(),
                 ..About::default()
             },
             budget: self.services.budget.bytes(),
@@ -54,11 +52,11 @@ impl Registry {
         };
         self.held_back(&admitted);
         if let Some(kept) = &admitted.kept {
-            self.record_kept(turn, PIPED, &call, kept);
+            self.record_kept(turn, name, &call, kept);
         }
         Ok(Pending {
             call,
-            tool: PIPED.to_owned(),
+            tool: name.to_owned(),
             arguments: String::new(),
             admitted,
             ending: Ending::Done,
