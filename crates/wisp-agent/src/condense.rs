@@ -21,21 +21,60 @@ impl Conversation {
         if pressure.action == Action::Send {
             return self.record_pressure(&pressure, number);
         }
-        let Some(plan) = self.record.plan(&self.gauge(), phase, Reason::Budget) else {
+        // Where the server refuses what does not fit, it counts exactly, so nothing is refused here.
+        let refuses = !self.model.cuts_silently();
+        let plan = if refuses {
+            self.record.plan_until_refused(&self.gauge(), phase)
+        } else {
+            let plan = self.record.plan(&self.gauge(), phase, Reason::Budget);
+            plan.map(|plan| self.or_a_surer(plan, phase))
+        };
+        let Some(plan) = plan else {
             return self.record_pressure(&pressure, number);
         };
-        let plan = self.or_a_surer(plan, phase);
-        let after = pressure.after(&plan);
-        let fits = plan.fits;
+        let mut after = pressure.after(&plan);
+        if refuses && after.action == Action::Refuse {
+            after.action = Action::Floor;
+        }
+        let (fits, tokens) = (plan.fits, plan.fill_after + plan.prompt);
         if plan.changes() {
             self.apply(plan, number)?;
+        } else if plan.floor {
+            self.say_floor(&plan, number)?;
         }
         self.record_pressure(&after, number)?;
-        if fits {
+        if fits || refuses {
             Ok(())
         } else {
-            Err(TurnError::TooLong(self.model.window.tokens))
+            Err(self.too_long(tokens))
         }
+    }
+
+    /// Nothing can leave, and the context is above its goal: recorded without steps and said, once a turn. A condensation
+    /// of this turn has said it already.
+    fn say_floor(&mut self, plan: &Plan, number: u64) -> Result<(), TurnError> {
+        if self.condensed || self.floor_said.replace(number) == Some(number) {
+            return Ok(());
+        }
+        self.record_event(number, Kind::ContextCondensation, details(plan))?;
+        if let Some(note) = plan.floor_note() {
+            self.events.note(NoteLevel::Warning, note);
+        }
+        Ok(())
+    }
+
+    /// That a request of about so many tokens does not fit, and whether the conversation has anything else in it.
+    pub(crate) fn too_long(&self, tokens: u64) -> TurnError {
+        TurnError::TooLong {
+            tokens,
+            window: self.model.window.tokens,
+            first: self.is_first_turn(),
+        }
+    }
+
+    /// Whether no turn is over yet, so that a new conversation would have no more room.
+    pub(crate) fn is_first_turn(&self) -> bool {
+        self.record.turn_count() <= 1
     }
 
     /// Makes room for the next turn while nobody waits. What cannot be recorded is not done, and the next request
@@ -60,24 +99,19 @@ impl Conversation {
         }
     }
 
-    /// Condenses because the server refused or cut a request.
-    pub(crate) fn condense(&mut self, phase: Phase, reason: Reason, number: u64) -> Result<(), TurnError> {
+    /// Condenses because the server refused or cut a request. False when nothing can leave.
+    pub(crate) fn condense(&mut self, phase: Phase, reason: Reason, number: u64) -> Result<bool, TurnError> {
         let plan = self.record.plan(&self.gauge(), phase, reason);
-        match plan.filter(Plan::changes) {
-            Some(plan) => self.apply(plan, number),
-            None => Err(TurnError::TooLong(self.model.window.tokens)),
+        match plan {
+            Some(plan) if plan.changes() => self.apply(plan, number).map(|()| true),
+            Some(plan) if plan.floor => self.say_floor(&plan, number).map(|()| false),
+            _ => Ok(false),
         }
     }
 
     /// Applies a plan under its audit event. A plan that went stale changes nothing.
     fn apply(&mut self, plan: Plan, number: u64) -> Result<(), TurnError> {
-        let steps: Vec<String> = plan.steps.iter().map(|s| s.words()).collect();
-        let mut details = json!({
-            "turnsBefore": plan.turns_before, "turnsAfter": plan.turns_after, "contextSize": plan.window,
-            "tokenCount": plan.fill_before + plan.prompt, "target": plan.goal, "fillBefore": plan.fill_before,
-            "fillAfter": plan.fill_after, "headroom": plan.headroom, "steps": steps, "floor": plan.floor,
-            "reason": plan.reason,
-        });
+        let mut details = details(&plan);
         match self.keep_contexts(&plan) {
             Some(Ok(kept)) => {
                 details["savedBefore"] = kept.before.display().to_string().into();
@@ -109,6 +143,17 @@ impl Conversation {
         self.record_event(number, Kind::ContextPressure, details)?;
         Ok(())
     }
+}
+
+/// The details of `context.condensation`.
+fn details(plan: &Plan) -> serde_json::Value {
+    let steps: Vec<String> = plan.steps.iter().map(|s| s.words()).collect();
+    json!({
+        "turnsBefore": plan.turns_before, "turnsAfter": plan.turns_after, "contextSize": plan.window,
+        "tokenCount": plan.fill_before + plan.prompt, "target": plan.goal, "fillBefore": plan.fill_before,
+        "fillAfter": plan.fill_after, "headroom": plan.headroom, "steps": steps, "floor": plan.floor,
+        "reason": plan.reason,
+    })
 }
 
 /// The details of `context.reference`.

@@ -76,6 +76,8 @@ pub struct Conversation {
     pub target: Target,
     /// Whether room was made for the turn under way, or since the last one: said with its replies.
     pub condensed: bool,
+    /// The turn in which the floor was said last.
+    pub floor_said: Option<u64>,
     /// Where it is saved, when it is.
     pub thread: Option<Thread>,
     /// How many conversations this audit session has had, this one included.

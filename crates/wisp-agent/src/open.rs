@@ -16,7 +16,7 @@ use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::Store;
-use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
+use wisp_tools::{Asking, Gatekeeper, Keep, MemoryOffer, Registry};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
@@ -394,6 +394,10 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     );
     let mut registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
     registry.offer_memory(offer::memory(&setup.tools, &config, &model));
+    // What was held back before, or is sent as a reference, is read with it whatever the window.
+    if resumed.as_ref().is_some_and(|r| r.record.needs_memory()) {
+        registry.offer_memory(MemoryOffer::Now);
+    }
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
@@ -411,6 +415,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         audit,
         target: parts::target(&config, setup.margin),
         condensed: false,
+        floor_said: None,
         thread,
         conversations: 1,
         looked: watch::Sender::new(None),

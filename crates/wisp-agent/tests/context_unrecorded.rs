@@ -51,14 +51,18 @@ fn kinds(home: &Path) -> Vec<String> {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     });
-    lines
-        .map(|line| {
-            serde_json::from_str::<Value>(&line).unwrap()["kind"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect()
+    // A floor at which nothing can leave is recorded as a condensation without steps, and makes no room.
+    let kind = |line: String| {
+        let event: Value = serde_json::from_str(&line).unwrap();
+        let idle = event["details"]["steps"]
+            .as_array()
+            .is_some_and(Vec::is_empty);
+        if idle {
+            return "floor".to_owned();
+        }
+        event["kind"].as_str().unwrap().to_owned()
+    };
+    lines.map(kind).collect()
 }
 
 /// Six turns in a window of 4,096 tokens, the write numbered `at` refused; what came of each.

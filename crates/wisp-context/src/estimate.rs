@@ -3,6 +3,10 @@
 //! The last report is exact for the request it was made for, so an estimate is that figure plus the change in
 //! bytes since, over a ratio of bytes to a token that is learned from the same reports, per model. Outputs that
 //! became references since make the request smaller, so what they saved comes off by itself.
+//!
+//! Messages and tool definitions are learned apart: definitions are JSON that a template writes out in its own words,
+//! and in a short conversation they are most of what is counted. The first report tells what they take, given the ratio
+//! of the messages known so far; from then on the messages' ratio follows from the rest of each count.
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +75,9 @@ struct Anchor {
 pub struct Estimator {
     ratio: f64,
     tool_bytes: u64,
+    /// Bytes to a token of the tool definitions, once a report told.
+    #[serde(default)]
+    tool_ratio: Option<f64>,
     anchor: Option<Anchor>,
     miss: Option<Miss>,
 }
@@ -80,6 +87,7 @@ impl Default for Estimator {
         Self {
             ratio: START_RATIO,
             tool_bytes: 0,
+            tool_ratio: None,
             anchor: None,
             miss: None,
         }
@@ -105,7 +113,7 @@ impl Estimator {
         self.tool_bytes
     }
 
-    /// Bytes to a token, as learned so far.
+    /// Bytes to a token of the messages, as learned so far.
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
@@ -124,7 +132,7 @@ impl Estimator {
     pub fn estimate(&self, bytes: u64) -> Estimate {
         let bytes = bytes + self.tool_bytes;
         let Some(anchor) = self.anchor else {
-            let tokens = self.tokens(bytes);
+            let tokens = self.tokens(bytes - self.tool_bytes) + self.tool_tokens();
             return Estimate {
                 tokens,
                 basis: Basis::Bytes,
@@ -167,6 +175,12 @@ impl Estimator {
         })
     }
 
+    /// The fewest tokens a request of `bytes` bytes can come to, by the last report where there is one.
+    pub(crate) fn at_least(&self, bytes: u64) -> u64 {
+        let by_bytes = (bytes + self.tool_bytes) / SPARSEST;
+        self.least(bytes, 0).unwrap_or(by_bytes)
+    }
+
     /// The most tokens a request of `bytes` bytes can have counted, given the last report.
     pub(crate) fn most(&self, bytes: u64) -> u64 {
         let bytes = bytes + self.tool_bytes;
@@ -192,14 +206,49 @@ impl Estimator {
             estimated: self.estimate(bytes).tokens,
             reported: tokens,
         });
-        let bytes = bytes + self.tool_bytes;
         if bytes >= LEAST_BYTES {
-            let seen = believable(exact(bytes) / exact(tokens));
-            // The first report counts whole: what it replaces was a guess about no model in particular.
-            let weight = if self.anchor.is_some() { WEIGHT } else { 1.0 };
+            let rest = tokens.saturating_sub(self.learn_tools(bytes, tokens)).max(1);
+            let seen = believable(exact(bytes) / exact(rest));
+            // The first report counts whole: what it replaces was a guess about no model in particular. With
+            // definitions in it that guess is what told them apart, so there is nothing to replace it by.
+            let weight = if self.anchor.is_some() || self.tool_bytes > 0 {
+                WEIGHT
+            } else {
+                1.0
+            };
             self.ratio = believable(self.ratio + weight * (seen - self.ratio));
         }
+        let bytes = bytes + self.tool_bytes;
         self.anchor = Some(Anchor { tokens, bytes });
+    }
+
+    /// Assumes a count for a request whose messages have `bytes` bytes, and that all of it, definitions included, has
+    /// the ratio that follows: for the worst case, where nothing was learned.
+    pub fn assume(&mut self, bytes: u64, tokens: u64) {
+        let bytes = bytes + self.tool_bytes;
+        let ratio = believable(exact(bytes) / exact(tokens.max(1)));
+        self.ratio = ratio;
+        self.tool_ratio = (self.tool_bytes > 0).then_some(ratio);
+        self.anchor = Some(Anchor { tokens, bytes });
+    }
+
+    /// Tokens of the tool definitions.
+    fn tool_tokens(&self) -> u64 {
+        let ratio = self.tool_ratio.unwrap_or(self.ratio);
+        whole((exact(self.tool_bytes) / ratio).ceil())
+    }
+
+    /// Tokens of the tool definitions in a request of `bytes` bytes of messages that counted `tokens`: what the messages
+    /// leave of it when that is not known yet.
+    fn learn_tools(&mut self, bytes: u64, tokens: u64) -> u64 {
+        if self.tool_bytes == 0 {
+            return 0;
+        }
+        if self.tool_ratio.is_none() {
+            let rest = tokens.saturating_sub(self.tokens(bytes)).max(1);
+            self.tool_ratio = Some(believable(exact(self.tool_bytes) / exact(rest)));
+        }
+        self.tool_tokens()
     }
 
     /// Takes an overflow: the server refused a request whose messages had `bytes` bytes. `tokens` is its own count
@@ -315,6 +364,22 @@ mod tests {
         }
         assert!((estimator.ratio() - 6.0).abs() < 1e-6);
         assert!((Estimator::with_ratio(f64::NAN).ratio() - 4.0).abs() < 1e-9);
+    }
+
+    /// A first prompt of a few words carries the definitions of all tools: 1,200 bytes of messages at 4 bytes a token
+    /// and 4,500 bytes of definitions at 2.5 are 2,100 tokens. What that says of 16,800 bytes of prose is nothing.
+    #[test]
+    fn definitions_say_nothing_of_the_messages() {
+        let mut estimator = Estimator::default();
+        estimator.set_tool_bytes(4500);
+        estimator.report(1200, 2100);
+        assert!((estimator.ratio() - 4.0).abs() < 0.01, "{}", estimator.ratio());
+        assert_eq!(estimator.estimate(1200 + 16_800).tokens, 2100 + 4200);
+        // A model whose words are longer is learned from what is said, whatever its definitions take.
+        for _ in 0..8 {
+            estimator.report(1200 + 50_000, 1800 + 10_240);
+        }
+        assert!((estimator.ratio() - 5.0).abs() < 0.05, "{}", estimator.ratio());
     }
 
     #[test]

@@ -17,10 +17,10 @@ pub fn reserve(window: u64) -> u64 {
     RESERVE.min(window / 8)
 }
 
-/// Whether a request with this estimate fits a window, `expected` tokens more and the reserve included. Text the
+/// Whether a request with this estimate fits a window, the reserve included. Text the
 /// server has not counted yet is allowed to have an eighth more tokens than estimated.
-pub(crate) fn fits(estimate: Estimate, expected: u64, window: u64) -> bool {
-    estimate.tokens + estimate.uncounted / 8 + expected + reserve(window) <= window
+pub(crate) fn fits(estimate: Estimate, window: u64) -> bool {
+    estimate.tokens + estimate.uncounted / 8 + reserve(window) <= window
 }
 
 /// What is done about a request.
@@ -91,13 +91,8 @@ impl ThreadRecord {
         } else {
             self.headroom(gauge)
         };
-        let expected = if phase == Phase::Idle {
-            self.likely_prompt(gauge)
-        } else {
-            0
-        };
         let budget = gauge.window.map_or(0, |window| gauge.target.budget(window));
-        let due = gauge.window.is_some() && sent.tokens + expected + headroom >= budget;
+        let due = gauge.window.is_some() && sent.tokens + headroom >= budget;
         let fits = gauge
             .window
             .is_none_or(|window| sent.tokens + reserve(window) <= window);
@@ -127,9 +122,8 @@ impl Pressure {
             (true, true) => Action::Floor,
             (true, false) => Action::Condensed,
         };
-        let expected = if self.phase == Phase::Idle { 0 } else { plan.prompt };
         Self {
-            estimate: plan.fill_after + expected,
+            estimate: plan.fill_after + plan.prompt,
             fits: plan.fits,
             action,
             ..self

@@ -71,7 +71,7 @@ pub enum Phase {
     TurnStart,
     /// Before a later request of it: the turn has begun, so no headroom is asked for.
     ToolLoop,
-    /// Between turns, with a prompt of average size expected.
+    /// Between turns. The prompt to come is not guessed: what only it would have leave waits for it.
     Idle,
 }
 
@@ -81,13 +81,6 @@ impl ThreadRecord {
         gauge
             .estimator
             .tokens(self.mean_of_turns(gauge.target.headroom_turns, |turn| turn.grown))
-    }
-
-    /// Tokens a prompt is likely to have: the mean of the latest turns' prompts.
-    pub fn likely_prompt(&self, gauge: &Gauge<'_>) -> u64 {
-        gauge
-            .estimator
-            .tokens(self.mean_of_turns(gauge.target.headroom_turns, |turn| turn.asked))
     }
 
     /// The mean over the latest `count` turns that ended, 0 when there is none.

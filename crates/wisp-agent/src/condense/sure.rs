@@ -34,7 +34,7 @@ impl Conversation {
         let tools = self.estimator.tool_bytes();
         let mut worst = Estimator::default();
         worst.set_tool_bytes(tools);
-        worst.report(composed.bytes(), most.min(composed.bytes() + tools));
+        worst.assume(composed.bytes(), most.min(composed.bytes() + tools));
         worst
     }
 
@@ -57,13 +57,13 @@ impl Conversation {
         surer.filter(Plan::changes).unwrap_or(plan)
     }
 
-    /// Whether the next turn's first request surely fits when its prompt is of average size.
+    /// Whether the next turn's first request surely fits, its prompt apart.
     pub(super) fn next_surely_fits(&self) -> bool {
         if !self.model.cuts_silently() || self.record.open_turn().is_some() {
             return true;
         }
         let mut next = self.record.clone();
         next.begin_turn("", self.stamp());
-        self.surely_fits(self.most(&next.compose()) + self.record.likely_prompt(&self.gauge()))
+        self.surely_fits(self.most(&next.compose()))
     }
 }

@@ -108,7 +108,7 @@ impl Conversation {
         let remedy = failure.remedy();
         let Some(pause) = self.remedied(&failure, changes, progress).await? else {
             self.keep_partial(&partial, progress.number, &failure.to_string())?;
-            return Err(TurnError::of(failure, self.model.window.tokens));
+            return Err(self.failed(failure));
         };
         changes.tries += 1;
         let details = json!({
@@ -151,8 +151,7 @@ impl Conversation {
             Remedy::Condense if !progress.condensed => {
                 progress.condensed = true;
                 progress.grown_from = None;
-                self.overflowed(failure, progress)?;
-                now
+                self.overflowed(failure, progress)?.then_some(Duration::ZERO)
             }
             Remedy::Stop | Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
         })
@@ -193,15 +192,15 @@ impl Conversation {
         self.events.note(NoteLevel::Warning, text);
     }
 
-    /// The server refused the request as too long: learns from it and makes room.
-    fn overflowed(&mut self, failure: &Failure, progress: &mut Progress) -> Result<(), TurnError> {
+    /// The server refused the request as too long: learns from it and makes room. False when nothing can leave.
+    fn overflowed(&mut self, failure: &Failure, progress: &mut Progress) -> Result<bool, TurnError> {
         let Failure::Server(Error::ContextOverflow {
             prompt_tokens,
             window,
             ..
         }) = failure
         else {
-            return Ok(());
+            return Ok(false);
         };
         let bytes = self.record.compose().bytes();
         // A count that would fit says that the server's window is smaller than wisp was told.

@@ -62,17 +62,27 @@ pub enum TurnError {
     /// The server refused the request as too long, also after room was made.
     #[error("the request does not fit the model's context window: about {} of {} tokens", grouped(*tokens), grouped(*window))]
     Refused {
-        /// Tokens of the request, as the server counted or as estimated.
+        /// Tokens of the request, as the server counted.
         tokens: u64,
         /// The window.
         window: u64,
+        /// Whether it is the first turn.
+        first: bool,
     },
-    /// The conversation does not fit the window whatever is left out.
+    /// The request does not fit the window whatever is left out, as far as is known.
     #[error(
-        "the conversation does not fit the model's window of {} tokens; /new starts afresh, or choose a larger window with ollama.contextLength",
-        grouped(*.0)
+        "the request does not fit the model's context window: about {} of {} tokens by estimate",
+        grouped(*tokens),
+        grouped(*window)
     )]
-    TooLong(u64),
+    TooLong {
+        /// Tokens of the request, as estimated.
+        tokens: u64,
+        /// The window.
+        window: u64,
+        /// Whether it is the first turn.
+        first: bool,
+    },
     /// The server cut the prompt without saying so, also after room was made.
     #[error(
         "the server read only {} of about {} tokens of the conversation, so its reply is not to be trusted",
@@ -88,22 +98,6 @@ pub enum TurnError {
 }
 
 impl TurnError {
-    /// A failed exchange that is not tried again, in a window of so many tokens.
-    pub(super) fn of(failure: Failure, window: u64) -> Self {
-        match failure {
-            Failure::Server(Error::ContextOverflow {
-                prompt_tokens: Some(tokens),
-                window: said,
-                ..
-            }) => Self::Refused {
-                tokens,
-                window: said.unwrap_or(window),
-            },
-            Failure::Server(Error::ContextOverflow { .. }) => Self::TooLong(window),
-            failure => Self::Model(failure),
-        }
-    }
-
     /// What the person can do, where something can be done.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -126,16 +120,41 @@ impl TurnError {
             Self::SilentCut { .. } => Some(
                 "set a window that the server grants with ollama.contextLength, or update Ollama".to_owned(),
             ),
-            Self::Refused { .. } => Some(
+            // What a first message leaves no room for, a new conversation has no more room for.
+            Self::Refused { first: true, .. } | Self::TooLong { first: true, .. } => Some(
+                "shorten the message, put the text into a file and name the file, or set a larger window with \
+                 ollama.contextLength"
+                    .to_owned(),
+            ),
+            Self::Refused { .. } | Self::TooLong { .. } => Some(
                 "shorten the message, start afresh with /new, or set a larger window with ollama.contextLength"
                     .to_owned(),
             ),
-            Self::TooManySteps | Self::TooLong(_) => None,
+            Self::TooManySteps => None,
         }
     }
 }
 
 impl Conversation {
+    /// A failed exchange that is not tried again.
+    pub(super) fn failed(&self, failure: Failure) -> TurnError {
+        match failure {
+            Failure::Server(Error::ContextOverflow {
+                prompt_tokens: Some(tokens),
+                window,
+                ..
+            }) => TurnError::Refused {
+                tokens,
+                window: window.unwrap_or(self.model.window.tokens),
+                first: self.is_first_turn(),
+            },
+            Failure::Server(Error::ContextOverflow { .. }) => {
+                self.too_long(self.estimator.estimate(self.record.compose().bytes()).tokens)
+            }
+            failure => TurnError::Model(failure),
+        }
+    }
+
     /// Tells the person and the audit that a turn failed.
     pub(super) fn report(&self, error: &TurnError, turn: u64) {
         let hint = error.hint();

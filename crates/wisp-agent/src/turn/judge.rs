@@ -184,8 +184,11 @@ impl Conversation {
         self.estimator.forget_report();
         self.counted = None;
         self.guess_just_over(progress);
-        self.condense(Phase::TurnStart, Reason::Overflow, progress.number)?;
-        Ok(true)
+        if self.condense(Phase::TurnStart, Reason::Overflow, progress.number)? {
+            Ok(true)
+        } else {
+            Err(error)
+        }
     }
 
     /// The request was too long by a count nobody knows: it is taken to be just over the window. That is a guess, to

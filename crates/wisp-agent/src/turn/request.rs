@@ -168,7 +168,6 @@ impl Conversation {
     /// The next request. On a server that drops what does not fit without a word it must fit however its text is
     /// split into tokens, or it is not sent.
     fn surely_fitting(&mut self, changes: &Changes, progress: &mut Progress) -> Result<Request, TurnError> {
-        let window = self.model.window.tokens;
         for _ in 0..ROOM_TRIES {
             let composed = self.record.request();
             let most = self.most(&composed) + changes.added();
@@ -178,10 +177,13 @@ impl Conversation {
             let usual = self.assume_the_worst(&composed, most);
             let made = self.condense(Phase::TurnStart, Reason::Overflow, progress.number);
             self.estimator = usual;
-            made?;
+            if !made? {
+                break;
+            }
             progress.grown_from = None;
         }
-        Err(TurnError::TooLong(window))
+        let bytes = self.record.compose().bytes();
+        Err(self.too_long(self.estimator.estimate(bytes).tokens))
     }
 
     fn record_request(

@@ -26,7 +26,8 @@ pub struct Plan {
     pub fill_before: u64,
     /// The same once applied.
     pub fill_after: u64,
-    /// Tokens of the request: the prompt, and in a tool loop all of the turn under way.
+    /// Tokens of the request: the prompt, and in a tool loop all of the turn under way; 0 between turns, where the prompt
+    /// is not known.
     pub prompt: u64,
     /// The headroom counted with, in tokens.
     pub headroom: u64,
@@ -57,10 +58,14 @@ impl Plan {
     /// What the person is told when the floor is reached.
     pub fn floor_note(&self) -> Option<String> {
         let taken = self.fill_after + self.prompt;
-        let rest = if self.fits {
-            "this turn may run out of room, and /new starts afresh"
-        } else {
-            "the request does not fit; shorten it or start a new conversation with /new"
+        let rest = match (self.fits, self.turns_before) {
+            // A new conversation has no more room than one that is only begun.
+            (true, 0) => "this turn may run out of room; a larger window is set with ollama.contextLength",
+            (true, _) => "this turn may run out of room, and /new starts afresh",
+            (false, 0) => {
+                "the request may not fit; shorten it, or set a larger window with ollama.contextLength"
+            }
+            (false, _) => "the request may not fit; shorten it or start a new conversation with /new",
         };
         self.floor.then(|| {
             format!(
@@ -77,6 +82,16 @@ impl ThreadRecord {
     pub fn plan(&self, gauge: &Gauge<'_>, phase: Phase, reason: Reason) -> Option<Plan> {
         Planner::new(self, gauge, phase)?.run(reason).into()
     }
+
+    /// The plan for a budget that is passed where the server itself refuses what does not fit: it counts exactly, so
+    /// the steps of last resort wait for its word, unless the request cannot fit however its text is split into tokens.
+    pub fn plan_until_refused(&self, gauge: &Gauge<'_>, phase: Phase) -> Option<Plan> {
+        let planner = Planner {
+            spares: true,
+            ..Planner::new(self, gauge, phase)?
+        };
+        planner.run(Reason::Budget).into()
+    }
 }
 
 /// A plan in the making.
@@ -91,11 +106,13 @@ struct Planner<'a> {
     lined: usize,
     /// Tokens of the request that come on top of the context, as estimated from bytes in `sizes.open`.
     own: u64,
-    /// Tokens of a prompt that is not there yet.
-    expected: u64,
     headroom: u64,
     goal: u64,
     dropped: usize,
+    /// Between turns: what the person says next is only guessed, and nothing of last resort is done for a guess.
+    idle: bool,
+    /// The steps of last resort wait until the server has refused the request.
+    spares: bool,
     referenced: bool,
     in_turn: usize,
     earlier: Option<Text>,
@@ -111,13 +128,8 @@ impl<'a> Planner<'a> {
         } else {
             gauge.estimator.tokens(sizes.open)
         };
-        let expected = if phase == Phase::Idle {
-            record.likely_prompt(gauge)
-        } else {
-            0
-        };
         let headroom = record.headroom(gauge);
-        let goal = gauge.target.goal(window, own + expected, headroom);
+        let goal = gauge.target.goal(window, own, headroom);
         Some(Self {
             record,
             gauge,
@@ -126,10 +138,11 @@ impl<'a> Planner<'a> {
             lines: Vec::new(),
             lined: 0,
             own,
-            expected,
             headroom,
             goal,
             dropped: 0,
+            idle: phase == Phase::Idle,
+            spares: false,
             referenced: phase == Phase::Idle,
             in_turn: 0,
             earlier: None,
@@ -143,9 +156,13 @@ impl<'a> Planner<'a> {
         // the next request has them as references.
         self.referenced = true;
         self.drop_to_goal();
-        self.squeeze();
-        self.drop_last();
-        self.reference_in_turn();
+        if !self.idle {
+            self.squeeze();
+        }
+        if self.is_last_resort() {
+            self.drop_last();
+            self.reference_in_turn();
+        }
         self.count_references();
         let fill_after = self.fill();
         Plan {
@@ -154,7 +171,7 @@ impl<'a> Planner<'a> {
             goal: self.goal,
             fill_before,
             fill_after,
-            prompt: self.own + self.expected,
+            prompt: self.own,
             headroom: self.headroom,
             turns_before: count(self.sizes.turns.len()),
             turns_after: count(self.sizes.turns.len() - self.dropped),
@@ -208,6 +225,13 @@ impl<'a> Planner<'a> {
             self.earlier = Some(self.block(SQUEEZED_BYTES));
             self.steps.push(Step::Squeezed);
         }
+    }
+
+    /// Whether what the person and the model need most may leave too, for a request that does not fit: never between
+    /// turns, and on a server that counts exactly only once that is certain.
+    fn is_last_resort(&self) -> bool {
+        let certain = || self.gauge.estimator.at_least(self.bytes()) > self.window;
+        !self.idle && (!self.spares || certain())
     }
 
     /// The request does not fit the window at all: the last complete turn goes the way of the others.
@@ -288,11 +312,7 @@ impl<'a> Planner<'a> {
     }
 
     fn fits(&self) -> bool {
-        fits(
-            self.gauge.estimator.estimate(self.bytes()),
-            self.expected,
-            self.window,
-        )
+        fits(self.gauge.estimator.estimate(self.bytes()), self.window)
     }
 
     fn kept_from(&self) -> EntryId {
