@@ -54,9 +54,7 @@ fn kinds(home: &Path) -> Vec<String> {
     // A floor at which nothing can leave is recorded as a condensation without steps, and makes no room.
     let kind = |line: String| {
         let event: Value = serde_json::from_str(&line).unwrap();
-        let idle = event["details"]["steps"]
-            .as_array()
-            .is_some_and(Vec::is_empty);
+        let idle = event["details"]["steps"].as_array().is_some_and(Vec::is_empty);
         if idle {
             return "floor".to_owned();
         }
