@@ -20,6 +20,8 @@ pub(crate) enum Said {
         status: ExitStatus,
         /// Whether it left something running.
         left: bool,
+        /// Whether it failed with about as much memory as it may have.
+        full: bool,
     },
     /// The program itself could not be executed, for this error of the system.
     NotLaunched(i32),
@@ -75,12 +77,14 @@ impl Link {
 fn said(line: &str) -> Said {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let read = match word {
-        "ended" => rest.split_once(' ').and_then(|(status, left)| {
-            Some(Said::Ended {
-                status: ExitStatus::from_raw(status.parse().ok()?),
+        "ended" => match rest.split(' ').collect::<Vec<_>>()[..] {
+            [status, left, full] => status.parse().ok().map(|status| Said::Ended {
+                status: ExitStatus::from_raw(status),
                 left: left == "1",
-            })
-        }),
+                full: full == "1",
+            }),
+            _ => None,
+        },
         "crowd" => rest.parse().ok().map(Said::Crowd),
         "failed" => Some(failed(rest)),
         _ => None,
@@ -102,12 +106,14 @@ mod tests {
 
     #[test]
     fn what_the_supervisor_says_is_read() {
-        let ended = |raw, left| Said::Ended {
+        let ended = |raw, left, full| Said::Ended {
             status: ExitStatus::from_raw(raw),
             left,
+            full,
         };
-        assert_eq!(said("ended 768 0"), ended(768, false));
-        assert_eq!(said("ended 9 1"), ended(9, true));
+        assert_eq!(said("ended 768 0 0"), ended(768, false, false));
+        assert_eq!(said("ended 9 1 0"), ended(9, true, false));
+        assert_eq!(said("ended 11 0 1"), ended(11, false, true));
         assert_eq!(said("crowd 512"), Said::Crowd(512));
         assert_eq!(said("failed launch 2 no such"), Said::NotLaunched(2));
         assert_eq!(said("failed Landlock: no"), Said::Failed("Landlock: no".into()));

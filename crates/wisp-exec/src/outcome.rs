@@ -120,4 +120,6 @@ pub struct Outcome {
     /// The processes it left running, which were then ended: SIGTERM, and SIGKILL half a second later. Empty for most
     /// commands, and for one that was stopped when nothing of it ran on.
     pub left_behind: Vec<LeftBehind>,
+    /// Whether it failed when one of its processes had about as much memory as it may have.
+    pub out_of_memory: bool,
 }

@@ -49,6 +49,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         child,
         link,
         left: true,
+        full: false,
         crowd: None,
     };
     let lane = |stream, from| {
@@ -75,6 +76,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
     } else {
         Vec::new()
     };
+    let out_of_memory = running.full;
     running.close().await.map_err(lost)?;
     guard.disarm();
     let Pumped { captures, held } = pumped;
@@ -86,6 +88,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         stderr,
         pipe_held: held,
         left_behind,
+        out_of_memory,
     })
 }
 
@@ -130,6 +133,8 @@ struct Running {
     link: Option<Link>,
     /// Whether something of it may still run when its own process has ended.
     left: bool,
+    /// Whether it failed with about as much memory as it may have.
+    full: bool,
     /// The number of processes it was ended for.
     crowd: Option<u64>,
 }
@@ -141,8 +146,9 @@ impl Running {
             return Ok(self.child.wait().await?);
         };
         match link.next().await? {
-            Said::Ended { status, left } => {
+            Said::Ended { status, left, full } => {
                 self.left = left;
+                self.full = full;
                 Ok(status)
             }
             Said::Crowd(most) => {

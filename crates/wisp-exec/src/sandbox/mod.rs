@@ -67,6 +67,16 @@ pub enum Profile {
     Write,
 }
 
+impl Profile {
+    /// The profile in a word, for the record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
 /// What a command may use up; 0 for as much as there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {

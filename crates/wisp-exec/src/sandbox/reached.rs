@@ -30,6 +30,13 @@ const SINCE: &[(u8, &str)] = &[
 ];
 
 impl Reached {
+    /// Nothing at all.
+    pub const NOTHING: Self = Self {
+        landlock: NO_LANDLOCK,
+        namespaces: false,
+        sandbox_exec: false,
+    };
+
     /// What this system has. Namespaces are tried by the helper, which takes a few milliseconds.
     pub fn look(helper: &Path) -> Self {
         #[cfg(target_os = "linux")]

@@ -1,11 +1,12 @@
 //! What needs a view of the file system of one's own: places that stay as they are within a directory that is written,
 //! places that are not seen, and a network without a way out.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountPropagationFlags, mount_bind_recursive, mount_change};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -28,23 +29,42 @@ pub(super) fn isolate(confinement: &Confinement) -> io::Result<()> {
     } else {
         UnshareFlags::NEWNET
     };
+    let here = std::env::current_dir()?;
     namespaces(UnshareFlags::NEWNS | network)?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let kept: Vec<&PathBuf> = confinement
+        .read_only
+        .iter()
+        .filter(|path| path.exists())
+        .collect();
+    for path in pinned(&kept, &confinement.writable) {
+        mount_bind_recursive(&path, &path)?;
+    }
     for path in &confinement.hidden {
         hide(path)?;
     }
-    for path in &confinement.read_only {
-        // One that has gone since it was listed needs no keeping.
-        if path.symlink_metadata().is_ok() {
-            mount_bind_recursive(path, path)?;
-            set_read_only(path)?;
-        }
+    for path in kept {
+        mount_bind_recursive(path, path)?;
+        set_read_only(path)?;
     }
+    // Where this process stands was under none of these mounts, and a relative path would go around them.
+    std::env::set_current_dir(here)?;
     if !confinement.network {
         // A network without a loopback still refuses, so a failure is none.
         let _ = loopback();
     }
     Ok(())
+}
+
+/// The directories on the way from a writable one to one that is kept, outermost first. Each is mounted on itself, since
+/// one that is renamed could be replaced by another with something else in the kept one's place.
+fn pinned(kept: &[&PathBuf], writable: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let between = |path: &&PathBuf| {
+        let within = |above: &&Path| writable.iter().any(|root| above.starts_with(root));
+        let above = path.ancestors().skip(1).filter(within).map(Path::to_owned);
+        above.collect::<Vec<_>>()
+    };
+    kept.iter().flat_map(between).collect()
 }
 
 /// Puts something empty in a place.
@@ -134,5 +154,19 @@ fn loopback() -> io::Result<()> {
         Ok(())
     } else {
         Err(io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_between_a_writable_place_and_a_kept_one_is_pinned() {
+        let kept = [PathBuf::from("/w/.git/hooks"), PathBuf::from("/tmp/a/b")];
+        let kept: Vec<&PathBuf> = kept.iter().collect();
+        let writable = [PathBuf::from("/w"), PathBuf::from("/tmp")];
+        let expected = ["/tmp", "/tmp/a", "/w", "/w/.git"].map(PathBuf::from);
+        assert_eq!(pinned(&kept, &writable), BTreeSet::from(expected));
     }
 }

@@ -217,6 +217,11 @@ fn program(confinement: &Confinement) -> Program {
     ] {
         program.call(number, MISSING);
     }
+    if reading && confinement.landlock < SCOPES_SIGNALS {
+        for number in SIGNALS {
+            program.call(*number, REFUSE);
+        }
+    }
     if reading {
         for number in NOT_READING.iter().chain(NOT_READING_OLD) {
             program.call(*number, REFUSE);
@@ -229,6 +234,19 @@ fn program(confinement: &Confinement) -> Program {
     program.end(ALLOW);
     program
 }
+
+/// The version of Landlock from which signals reach no process outside.
+const SCOPES_SIGNALS: u8 = 6;
+
+/// Calls that send a signal to another process: where Landlock does not hold them back, a command that reads has none.
+const SIGNALS: &[libc::c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+];
 
 /// The version of Landlock from which named sockets are confined.
 const RESOLVES_UNIX: u8 = 9;

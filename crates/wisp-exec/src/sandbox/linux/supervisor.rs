@@ -59,6 +59,7 @@ fn prepared(words: &Words) -> io::Result<(Supervisor, Pid)> {
         link: UnixStream::from(link),
         temporary,
         most: words.limits.processes,
+        memory: words.limits.memory,
         before: threads().unwrap_or(0),
     };
     if let Some(child) = fork()? {
@@ -124,6 +125,8 @@ struct Supervisor {
     temporary: Option<PathBuf>,
     /// The most processes; 0 for any number.
     most: u64,
+    /// Bytes of memory one process may have; 0 for any number.
+    memory: u64,
     /// Threads of the whole machine when it began.
     before: u32,
 }
@@ -138,7 +141,14 @@ impl Supervisor {
         let ended = self.until_ended(child);
         if let Some(status) = ended {
             let left = reap(None).1;
-            self.say(&format!("ended {} {}", status.as_raw(), u8::from(left)));
+            let full =
+                status.exit_status() != Some(0) && self.memory > 0 && most_memory() / 3 * 4 >= self.memory;
+            self.say(&format!(
+                "ended {} {} {}",
+                status.as_raw(),
+                u8::from(left),
+                u8::from(full)
+            ));
             if left {
                 self.until_gone();
             }
@@ -202,6 +212,18 @@ impl Supervisor {
         let grown = threads().unwrap_or(0).saturating_sub(self.before);
         self.most > 0 && u64::from(grown) > self.most && descendants(getpid()).len() as u64 > self.most
     }
+}
+
+/// The most bytes of memory a process had that has ended and was waited for.
+#[expect(unsafe_code, reason = "the call has no wrapper")]
+fn most_memory() -> u64 {
+    // SAFETY: all zeroes is a valid record, which the call fills in and nothing else refers to.
+    let used = unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used);
+        used
+    };
+    u64::try_from(used.ru_maxrss).unwrap_or(0).saturating_mul(1024)
 }
 
 /// Threads of the whole machine.
