@@ -14,6 +14,8 @@ use wisp_guard::{
 use wisp_host::Env;
 
 use crate::call::Call;
+use crate::confine::network;
+use crate::confine::refused::Refused;
 use crate::tool::{Ending, Returned};
 
 /// What a person can answer.
@@ -131,7 +133,7 @@ impl Gatekeeper {
 impl Call<'_> {
     /// Clears a shell line and says what it is confined to, or why it may not run. The text of a refusal is for the
     /// model.
-    pub async fn clear_command(&mut self, line: &str, directory: &Path) -> Result<Profile, Returned> {
+    pub async fn clear_command(&mut self, line: &str, directory: &Path) -> Result<Cleared, Returned> {
         let request = Request::Command {
             line: line.to_owned(),
         };
@@ -213,7 +215,7 @@ impl Call<'_> {
         std::iter::once(home.clone()).chain(real).collect()
     }
 
-    async fn clear(&mut self, wanted: Wanted<'_>) -> Result<Profile, Returned> {
+    async fn clear(&mut self, wanted: Wanted<'_>) -> Result<Cleared, Returned> {
         self.begin();
         let now = self.services.clock.now();
         self.gate.approvals.set_stored(self.gate.file.load(now));
@@ -239,7 +241,9 @@ impl Call<'_> {
                 if let Some(id) = approvals.first() {
                     self.record_decided(&wanted, "approved", "an earlier answer", Some(id))?;
                 }
-                self.record_policy(&wanted, "allowed", None).map(|()| profile)
+                let answered = !approvals.is_empty();
+                self.record_policy(&wanted, "allowed", None)
+                    .map(|()| Cleared { profile, answered })
             }
             Decision::Denied(refusal) => {
                 self.record_policy(&wanted, "denied", Some(&refusal.reason()))?;
@@ -250,7 +254,10 @@ impl Call<'_> {
             }
             Decision::Ask(question) => {
                 self.record_verdict(&wanted, question.level, &question.reasons)?;
-                self.ask(&wanted, *question).await.map(|()| Profile::Write)
+                self.ask(&wanted, *question).await.map(|()| Cleared {
+                    profile: Profile::Write,
+                    answered: true,
+                })
             }
         }
     }
@@ -272,7 +279,11 @@ impl Call<'_> {
             "command": question.command, "pattern": question.pattern, "line": wanted.line, "level": question.level,
         });
         self.recorded(Kind::ApprovalRequested, details)?;
-        let answer = self.scene.person.ask(shown(wanted, &question)).await;
+        let network = matches!(wanted.request, Request::Command { .. })
+            && self.services.confining.is_on()
+            && self.services.confining.asks_for_network()
+            && network::needs(wanted.line);
+        let answer = self.scene.person.ask(shown(wanted, &question, network)).await;
         match answer.map(|a| (a, a.scope())) {
             Some((_, Some(scope))) => {
                 let kept = self.grant(&question, scope)?;
@@ -372,6 +383,69 @@ impl Call<'_> {
     }
 }
 
+/// A command that may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cleared {
+    /// What it is confined to.
+    pub profile: Profile,
+    /// Whether the person said yes to it, now or earlier.
+    pub answered: bool,
+}
+
+impl Call<'_> {
+    /// Asks whether a command that the sandbox stopped may run again without what stopped it. Asked anew every time:
+    /// the answer is for this run alone, and `--yes` is none when it is about leaving the sandbox.
+    ///
+    /// Errors: the step could not be recorded.
+    pub async fn clear_outside(
+        &mut self,
+        line: &str,
+        directory: &Path,
+        refused: &Refused,
+    ) -> Result<bool, Returned> {
+        let network = refused.network && self.services.confining.asks_for_network();
+        let (level, asked) = if network {
+            (Level::Moderate, "run it again with the network?")
+        } else {
+            (Level::Dangerous, "run it again outside the sandbox?")
+        };
+        let command = visible(line);
+        let details = json!({
+            "command": command, "pattern": command, "line": line, "level": level, "sandbox": refused.line,
+        });
+        self.recorded(Kind::ApprovalRequested, details)?;
+        let question = Question {
+            pattern: command.clone(),
+            line: command.clone(),
+            command,
+            directory: directory.to_owned(),
+            level,
+            reasons: vec![
+                format!("the sandbox refused it: {}", visible(&refused.line)),
+                asked.to_owned(),
+            ],
+            diff: None,
+            answers: vec![Answer::Once, Answer::No],
+        };
+        let yes = if self.gate.yes {
+            network
+        } else {
+            let answer = self.scene.person.ask(question).await;
+            matches!(answer, Some(Answer::Once))
+        };
+        let decision = if yes { "approved" } else { "refused" };
+        let details = json!({"command": line, "decision": decision, "reason": asked});
+        self.recorded(Kind::ApprovalDecided, details)?;
+        Ok(yes)
+    }
+}
+
+/// A text as it is safe to print.
+fn visible(text: &str) -> String {
+    let line = text.to_owned();
+    Request::Command { line }.shown()
+}
+
 /// Something that is to be done, as the gate handles it.
 struct Wanted<'a> {
     request: Request,
@@ -380,7 +454,11 @@ struct Wanted<'a> {
     diff: Option<String>,
 }
 
-fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question) -> Question {
+fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question, network: bool) -> Question {
+    let mut reasons = question.reasons.clone();
+    if network {
+        reasons.push(network::REASON.to_owned());
+    }
     let mut answers = vec![Answer::Once, Answer::Session];
     if question.level < Level::Dangerous {
         answers.extend([Answer::Project, Answer::Always]);
@@ -392,7 +470,7 @@ fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question) -> Question {
         pattern: question.pattern.clone(),
         directory: question.directory.clone(),
         level: question.level,
-        reasons: question.reasons.clone(),
+        reasons,
         diff: wanted.diff.clone(),
         answers,
     }

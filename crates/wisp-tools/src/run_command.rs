@@ -1,6 +1,6 @@
 //! `run_command`: one line for `/bin/sh`, decided, run confined to its own process group, its output kept whole.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,6 +11,8 @@ use wisp_guard::Profile;
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::call::{Call, Keep, Scene, Services};
+use crate::confine::refused::{self, Refused};
+use crate::confine::{self, network};
 use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 arguments! {
@@ -77,31 +79,111 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
         return Returned::error(e);
     }
     let line = wanted.line;
-    let profile = match call.clear_command(line, &directory).await {
-        Ok(profile) => profile,
+    let cleared = match call.clear_command(line, &directory).await {
+        Ok(cleared) => cleared,
         Err(refusal) => return refusal,
     };
     call.scene.person.doing(&format!("running {line}"));
-    let mut spec = spec(line, directory.clone(), call.services, call.scene);
-    let start = call.services.confining.start(profile, &call.services.directory);
+    let network = cleared.answered && network::needs(line);
+    let how = How {
+        timeout: wanted.timeout,
+        start: Some((cleared.profile, network)),
+    };
+    let (outcome, refused) = match run_once(line, &directory, how, call).await {
+        Ok(ran) => ran,
+        Err(returned) => return returned,
+    };
+    let Some(refused) = refused else {
+        return returned(outcome, call.services);
+    };
+    let asks_for_network = refused.network && call.services.confining.asks_for_network();
+    match call.clear_outside(line, &directory, &refused).await {
+        Err(refusal) => refusal,
+        Ok(false) => refused_by_sandbox(returned(outcome, call.services), &refused),
+        Ok(true) => {
+            let how = How {
+                timeout: wanted.timeout,
+                start: asks_for_network.then_some((cleared.profile, true)),
+            };
+            match run_once(line, &directory, how, call).await {
+                Ok((outcome, _)) => returned(outcome, call.services),
+                Err(returned) => returned,
+            }
+        }
+    }
+}
+
+/// How a cleared line is run.
+struct How {
+    timeout: Option<Duration>,
+    /// Its profile, and whether it has the network; none outside the sandbox.
+    start: Option<(Profile, bool)>,
+}
+
+/// Runs a line; also what the sandbox refused it, when it failed for that.
+async fn run_once(
+    line: &str,
+    directory: &Path,
+    how: How,
+    call: &Call<'_>,
+) -> Result<(Outcome, Option<Refused>), Returned> {
+    let services = call.services;
+    let mut spec = spec(line, directory.to_owned(), services, call.scene);
+    let start = match how.start {
+        Some((profile, network)) => services.confining.start(confine::Wanted {
+            profile,
+            directory: &services.directory,
+            runs_in: directory,
+            network,
+        }),
+        None => services.confining.outside(),
+    };
+    let confinement = start
+        .sandbox
+        .as_ref()
+        .and_then(|sandbox| sandbox.confinement.clone());
     spec.sandbox = start.sandbox;
     spec.env = start.env;
-    spec.timeout = wanted.timeout.or(spec.timeout);
-    if profile == Profile::Read {
+    spec.timeout = how.timeout.or(spec.timeout);
+    if matches!(how.start, Some((Profile::Read, _))) {
         spec.env.extend(reading_git());
     }
     match wisp_exec::run(spec).await {
         Ok(outcome) => {
             // The command has run; its result arrives even when this record cannot be written.
-            let _ = call.audit(Kind::CommandOutcome, details(line, &outcome));
-            returned(outcome, call.services)
+            let mut details = details(line, &outcome);
+            details["sandbox"] = match &confinement {
+                Some(confinement) => confinement.profile.word(),
+                None => "none",
+            }
+            .into();
+            let _ = call.audit(Kind::CommandOutcome, details);
+            let refused = confinement.and_then(|held| refused::refused(&outcome, &held, directory));
+            Ok((outcome, refused))
         }
-        Err(wisp_exec::ExecError::NotStarted) => Returned::refused(
+        Err(wisp_exec::ExecError::NotStarted) => Err(Returned::refused(
             "the person stopped the turn before the command was started",
             Ending::Interrupted,
-        ),
-        Err(e) => Returned::error(e),
+        )),
+        Err(e) => Err(Returned::error(e)),
     }
+}
+
+/// A result with a line on what the sandbox refused.
+fn refused_by_sandbox(mut returned: Returned, refused: &Refused) -> Returned {
+    if let Body::Command { footer, .. } = &mut returned.body {
+        let what = if refused.network {
+            "wisp's sandbox gives it no network"
+        } else {
+            "wisp's sandbox may be why it failed"
+        };
+        let line = format!("{what} ({}); the user has not let it run outside", refused.line);
+        if !footer.is_empty() {
+            footer.push('\n');
+        }
+        footer.push_str(&line);
+    }
+    returned
 }
 
 /// The command as the runner takes it, under the conversation's options.
@@ -172,6 +254,23 @@ fn footer(outcome: &Outcome, services: &Services) -> String {
         .into_iter()
         .filter_map(|s| s.spill_failure());
     lines.extend(failures.map(|why| format!("not all of the output could be kept: {why}")));
+    if outcome.out_of_memory {
+        lines.push(
+            "it had about as much memory as a command may have (the setting sandbox.memoryMiB)".to_owned(),
+        );
+    }
+    if let Ended::Signalled {
+        name: Some("SIGXFSZ"),
+        ..
+    } = outcome.ending
+    {
+        lines.push(
+            "a file became as large as a command may make one (the setting sandbox.fileMiB)".to_owned(),
+        );
+    }
+    if let Ended::TooManyProcesses { .. } = outcome.ending {
+        lines.push("the most processes of a command are the setting sandbox.processes".to_owned());
+    }
     if services.options.command_timeout.is_some() && matches!(outcome.ending, Ended::TimedOut { .. }) {
         lines.push("a longer limit is the setting commandTimeoutSeconds".to_owned());
     }

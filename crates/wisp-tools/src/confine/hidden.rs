@@ -23,6 +23,8 @@ const HOME: Bounds = Bounds {
 pub(super) struct Around<'a> {
     /// The conversation's directory.
     pub(super) directory: &'a Path,
+    /// Where the command runs, when that is elsewhere.
+    pub(super) runs_in: &'a Path,
     /// The person's home.
     pub(super) home: Option<&'a Path>,
     /// wisp's home.
@@ -51,20 +53,28 @@ impl Hiding {
             hidden.extend(self.scan.credentials(home, HOME).0);
         }
         hidden.extend(self.scan.credentials(around.directory, HERE).0);
+        if !around.runs_in.starts_with(around.directory) {
+            hidden.extend(self.scan.credentials(around.runs_in, HERE).0);
+        }
         hidden.push(around.wisp.to_owned());
-        real(hidden)
+        let mut hidden = real(hidden);
+        // What the system keeps from this user anyway need not be hidden, which costs time.
+        hidden.retain(|path| rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok());
+        hidden
     }
 
     /// What a command that writes does not see: wisp's home, and what acts for the person when it is asked.
-    #[expect(clippy::unused_self, reason = "beside the other, which looks")]
-    pub(super) fn writing(&self, around: &Around<'_>) -> Vec<PathBuf> {
+    pub(super) fn writing(around: &Around<'_>) -> Vec<PathBuf> {
         let mut hidden: Vec<PathBuf> = sockets()
             .iter()
             .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/')))
             .collect();
         hidden.extend(around.env.get("SSH_AUTH_SOCK").map(PathBuf::from));
         hidden.push(around.wisp.to_owned());
-        real(hidden)
+        let mut hidden = real(hidden);
+        // What a command works in it sees.
+        hidden.retain(|path| !around.directory.starts_with(path) && !around.runs_in.starts_with(path));
+        hidden
     }
 }
 
@@ -130,6 +140,7 @@ mod tests {
         }
         let around = Around {
             directory: &root.join("work"),
+            runs_in: &root.join("work"),
             home: Some(&root.join("home")),
             wisp: &root.join("work/.wisp"),
             env: &Env::default(),

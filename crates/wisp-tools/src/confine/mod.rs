@@ -6,11 +6,13 @@
 
 mod environment;
 mod hidden;
+pub(crate) mod network;
 mod places;
+pub mod refused;
 mod scan;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wisp_exec::{Confinement, EnvChange, Limits, Profile, Reached, Sandbox};
 use wisp_host::Env;
@@ -58,8 +60,21 @@ pub struct Confining {
     env: Env,
     /// wisp's own home.
     home: PathBuf,
-    reached: OnceLock<Reached>,
+    reached: Arc<OnceLock<Reached>>,
     hiding: Mutex<Hiding>,
+}
+
+/// What is asked of the sandbox for a command.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The profile it was cleared for.
+    pub profile: wisp_guard::Profile,
+    /// The conversation's directory.
+    pub directory: &'a Path,
+    /// Where the command runs.
+    pub runs_in: &'a Path,
+    /// Whether the person let it use the network.
+    pub network: bool,
 }
 
 /// What a command is started with.
@@ -73,14 +88,20 @@ pub struct Start {
 impl Confining {
     /// The sandbox by its settings. `helper` is wisp's own program.
     pub fn new(options: SandboxOptions, helper: Option<PathBuf>, env: Env, home: PathBuf) -> Self {
-        Self {
+        let confining = Self {
             options,
             helper,
             env,
             home,
-            reached: OnceLock::new(),
+            reached: Arc::default(),
             hiding: Mutex::default(),
+        };
+        if confining.options.on && confining.helper.is_some() {
+            // Found out while the conversation is opened, which waits for its server meanwhile.
+            let (reached, look) = (confining.reached.clone(), confining.look());
+            std::thread::spawn(move || *reached.get_or_init(look));
         }
+        confining
     }
 
     /// Nothing is confined or supervised: for tests, whose program is no helper.
@@ -95,26 +116,36 @@ impl Confining {
         Self::new(options, None, Env::default(), PathBuf::new())
     }
 
+    /// What this system has of it, found out once.
+    pub fn reached(&self) -> Reached {
+        *self.reached.get_or_init(self.look())
+    }
+
+    fn look(&self) -> impl FnOnce() -> Reached + Send + 'static {
+        let helper = self.helper.clone();
+        let most = self.env.get(LANDLOCK).and_then(|most| most.parse().ok());
+        let namespaces = self.env.get(NAMESPACES) != Some("off");
+        move || {
+            let mut reached = helper.as_deref().map_or(Reached::NOTHING, Reached::look);
+            reached.landlock = reached.landlock.min(most.unwrap_or(u8::MAX));
+            reached.namespaces &= namespaces;
+            reached
+        }
+    }
+
     /// Whether the settings have it on.
     pub fn is_on(&self) -> bool {
         self.options.on
     }
 
-    /// What this system has of it, found out once.
-    pub fn reached(&self) -> Reached {
-        *self.reached.get_or_init(|| {
-            let nothing = Reached {
-                landlock: 0,
-                namespaces: false,
-                sandbox_exec: false,
-            };
-            let mut reached = self.helper.as_deref().map_or(nothing, Reached::look);
-            if let Some(most) = self.env.get(LANDLOCK).and_then(|most| most.parse().ok()) {
-                reached.landlock = reached.landlock.min(most);
-            }
-            reached.namespaces &= self.env.get(NAMESPACES) != Some("off");
-            reached
-        })
+    /// The sandbox in a few words, for the beginning of a conversation and `doctor`; and what is missing of it.
+    pub fn described(&self) -> (String, Vec<String>) {
+        if !self.options.on {
+            let words = "off: commands may do whatever you may (sandbox.mode)";
+            return (words.to_owned(), Vec::new());
+        }
+        let reached = self.reached();
+        (reached.words(), reached.missing())
     }
 
     /// What the gate can rely on.
@@ -127,14 +158,19 @@ impl Confining {
         }
     }
 
-    /// What a cleared command is started with in a directory.
-    pub fn start(&self, profile: wisp_guard::Profile, directory: &Path) -> Start {
-        let profile = match profile {
+    /// Whether the network is a command's for the asking.
+    pub fn asks_for_network(&self) -> bool {
+        self.options.network == Network::Ask
+    }
+
+    /// What a cleared command is started with.
+    pub fn start(&self, wanted: Wanted<'_>) -> Start {
+        let profile = match wanted.profile {
             wisp_guard::Profile::Read => Profile::Read,
             wisp_guard::Profile::Write => Profile::Write,
         };
         let confines = self.options.on && self.reached().confines();
-        let confinement = confines.then(|| self.confinement(profile, directory));
+        let confinement = confines.then(|| self.confinement(profile, wanted));
         self.started(confinement, Some(profile))
     }
 
@@ -163,28 +199,31 @@ impl Confining {
         }
     }
 
-    fn confinement(&self, profile: Profile, directory: &Path) -> Confinement {
+    fn confinement(&self, profile: Profile, wanted: Wanted<'_>) -> Confinement {
         let reached = self.reached();
         let home = self.env.get("HOME").map(PathBuf::from);
-        let mut hiding = self.hiding.lock().unwrap_or_else(PoisonError::into_inner);
         let around = hidden::Around {
-            directory,
+            directory: wanted.directory,
+            runs_in: wanted.runs_in,
             home: home.as_deref(),
             wisp: &self.home,
             env: &self.env,
         };
         let (hidden, writable, read_only) = match profile {
-            Profile::Read => (hiding.reading(&around), Vec::new(), Vec::new()),
+            Profile::Read => {
+                let mut hiding = self.hiding.lock().unwrap_or_else(PoisonError::into_inner);
+                (hiding.reading(&around), Vec::new(), Vec::new())
+            }
             Profile::Write => {
                 let (writable, kept) = places::writable(&around, &self.options.writable);
-                (hiding.writing(&around), writable, kept)
+                (Hiding::writing(&around), writable, kept)
             }
         };
         Confinement {
             profile,
             landlock: reached.landlock,
             namespaces: profile == Profile::Write && reached.namespaces,
-            network: self.options.network == Network::On,
+            network: self.options.network == Network::On || (wanted.network && self.asks_for_network()),
             hidden,
             writable,
             read_only,

@@ -103,6 +103,12 @@ pub(super) fn writable(around: &Around<'_>, more: &[PathBuf]) -> (Vec<PathBuf>, 
         kept.extend(["hooks", "config", "config.worktree"].map(|name| repository.join(name)));
         writable.push(repository);
     }
+    // The one directory that any tool may take for granted, and makes when it is not there.
+    if let Some(caches) = around.home.map(|home| home.join(".cache"))
+        && !caches.exists()
+    {
+        let _ = wisp_host::files::private_dir(&caches);
+    }
     for toolchain in TOOLCHAINS {
         let named = toolchain.variable.and_then(|variable| around.env.get(variable));
         let below = || around.home.map(|home| home.join(toolchain.directory));
