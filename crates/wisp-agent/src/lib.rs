@@ -42,6 +42,6 @@ pub mod views;
 pub use conversation::{Conversation, Shown};
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
-pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground};
+pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground, sandbox};
 pub use secrets::{MaskWhen, Masking, Secrets, far};
 pub use turn::{MAX_STEPS, TurnError};

@@ -2,6 +2,8 @@
 //! can be wrong here is an error with what to do about it.
 
 mod parts;
+
+pub use parts::sandbox;
 mod sweeps;
 
 use std::path::PathBuf;

@@ -213,6 +213,17 @@ pub fn banner(conversation: &Conversation) {
         conversation.audit.session().as_str(),
     );
     conversation.events.note(NoteLevel::Info, text);
+    let (held, missing) = conversation.registry.services().confining.described();
+    if held.starts_with("off") || held == "none" {
+        conversation
+            .events
+            .note(NoteLevel::Warning, format!("sandbox {held}"));
+    }
+    for what in missing {
+        conversation
+            .events
+            .note(NoteLevel::Warning, format!("sandbox: {what}"));
+    }
     conversation.events.note(
         NoteLevel::Info,
         "/help lists the commands, ! runs one of your own, Ctrl-D leaves",

@@ -1,11 +1,12 @@
 //! What a conversation is opened with that follows from the configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use wisp_audit::AuditLog;
 use wisp_config::{Config, Paths};
 use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
 use wisp_exec::Limits;
+use wisp_host::Env;
 use wisp_output::ToolBudget;
 use wisp_tools::{Confining, Keep, Network, SandboxOptions, Services, ToolOptions};
 
@@ -36,23 +37,18 @@ pub(super) fn services(
             command_timeout: config.command_timeout(),
             output_ceiling: config.output_ceiling(),
         },
-        confining: Confining::new(
-            sandbox(config, setup),
-            wisp_exec::own_helper(),
-            setup.env.clone(),
-            paths.home().to_owned(),
-        ),
+        confining: confining(config, &setup.env, paths.home(), &setup.directory),
     }
 }
 
 /// The sandbox as the settings have it.
-fn sandbox(config: &Config, setup: &Setup) -> SandboxOptions {
-    let home = setup.env.get("HOME").map(PathBuf::from);
+fn confining(config: &Config, env: &Env, wisp: &Path, directory: &Path) -> Confining {
+    let home = env.get("HOME").map(PathBuf::from);
     let place = |named: String| match (named.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),
-        _ => setup.directory.join(named),
+        _ => directory.join(named),
     };
-    SandboxOptions {
+    let options = SandboxOptions {
         on: config.sandbox(),
         network: match config.sandbox_network().as_str() {
             "on" => Network::On,
@@ -66,7 +62,14 @@ fn sandbox(config: &Config, setup: &Setup) -> SandboxOptions {
             file: config.sandbox_file(),
             processes: config.sandbox_processes(),
         },
-    }
+    };
+    Confining::new(options, wisp_exec::own_helper(), env.clone(), wisp.to_owned())
+}
+
+/// The sandbox as the settings have it, for `doctor`, which runs nothing.
+pub fn sandbox(config: &Config, env: &Env) -> Confining {
+    let wisp = env.wisp_home().unwrap_or_default();
+    confining(config, env, &wisp, Path::new("/"))
 }
 
 /// The marks condensing works by.

@@ -41,6 +41,7 @@ pub fn all(paths: &Paths, config: &Config, screen: &Screen) -> Vec<Finding> {
         store(paths, config),
         audit(paths, config),
         threads(paths, config),
+        sandbox(config, &screen.env),
         terminal(screen),
         pager(&screen.env),
     ]
@@ -76,6 +77,29 @@ fn home(home: &Path) -> Finding {
     match Paths::under(home).prepare() {
         Ok(()) => Finding::good(NAME, format!("{shown} is private and can be written to")),
         Err(error) => Finding::bad(NAME, error.to_string(), error.hint()),
+    }
+}
+
+/// What confines the commands a model runs, and what is missing of it. That the sandbox is off is what the settings say,
+/// and still named.
+fn sandbox(config: &Config, env: &Env) -> Finding {
+    const NAME: &str = "sandbox";
+    let (words, missing) = wisp_agent::sandbox(config, env).described();
+    let off = !config.sandbox();
+    let action = if off {
+        Some("wisp config set sandbox.mode on")
+    } else if missing.is_empty() {
+        None
+    } else {
+        Some("docs/sandbox.md says what each kernel has; commands are asked about more often meanwhile")
+    };
+    let detail = std::iter::once(words)
+        .chain(missing)
+        .collect::<Vec<_>>()
+        .join("; ");
+    Finding {
+        action: action.map(str::to_owned),
+        ..Finding::good(NAME, detail)
     }
 }
 
