@@ -15,13 +15,14 @@ use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use wisp_exec::{CommandSpec, EnvChange, Limits, Outcome};
+use wisp_exec::{CommandSpec, Ending, EnvChange, Limits, Outcome};
 use wisp_guard::Profile;
 use wisp_host::Env;
 use wisp_tests::{binary, case};
-use wisp_tools::{Confining, Network, SandboxOptions};
+use wisp_tools::{Confining, Network, SandboxOptions, confine};
 
 /// What must not be printed.
 const SECRET: &str = "CANARY";
@@ -94,6 +95,15 @@ impl Place {
         settings: &[(&str, &str)],
         change: impl FnOnce(&mut SandboxOptions),
     ) -> Confining {
+        self.confining_by(&binary("wisp"), settings, change)
+    }
+
+    fn confining_by(
+        &self,
+        helper: &Path,
+        settings: &[(&str, &str)],
+        change: impl FnOnce(&mut SandboxOptions),
+    ) -> Confining {
         let mut options = SandboxOptions {
             on: true,
             network: Network::Ask,
@@ -109,21 +119,36 @@ impl Place {
             .chain(settings)
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        Confining::new(options, Some(binary("wisp")), env, self.at("home/.wisp"))
+        Confining::new(options, Some(helper.to_owned()), env, self.at("home/.wisp"))
     }
 
     fn run(&self, confining: &Confining, profile: Profile, line: &str) -> Outcome {
         let mut spec = CommandSpec::shell(line);
-        let start = confining.start(profile, &self.at("work"));
+        let work = self.at("work");
+        let start = confining.start(confine::Wanted {
+            profile,
+            directory: &work,
+            runs_in: &work,
+            network: false,
+        });
         spec.sandbox = start.sandbox;
         spec.env = start.env;
         // The commands inherit from this test; what wisp would have is given on top.
         let port = self.tcp.local_addr().unwrap().port().to_string();
         let home = self.at("home");
+        // Toolchains that are installed below the real home.
+        for (name, dir) in [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")] {
+            if let Some(real) = std::env::var_os("HOME")
+                && std::env::var_os(name).is_none()
+            {
+                spec.env
+                    .push(EnvChange::Set(name.into(), Path::new(&real).join(dir).into()));
+            }
+        }
         spec.env.push(EnvChange::Set("HOME".into(), home.into()));
         spec.env.push(EnvChange::Set("LISTENS".into(), port.into()));
         spec.dir = Some(self.at("work"));
-        spec.timeout = Some(Duration::from_secs(20));
+        spec.timeout = Some(Duration::from_mins(2));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -236,6 +261,324 @@ fn what_reads_finds_everything_else_as_it_is() {
         prints("sort a.txt | wc -l; id -un >/dev/null && echo ok"),
         "2\nok\n"
     );
+}
+
+/// Whether a command is still there, by a word of its arguments that only it has.
+fn runs(word: &str) -> bool {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes()))
+}
+
+fn until(what: impl Fn() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(20) {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+#[test]
+fn nothing_outlives_a_call_whatever_session_and_environment_it_has() {
+    let place = Place::new();
+    let confining = place.confining(&[]);
+    for profile in [Profile::Read, Profile::Write] {
+        let outcome = place.run(&confining, profile, "env -i setsid -f sleep 40011.5; echo done");
+        assert_eq!(printed(&outcome), "done\n");
+        assert!(!runs("40011.5"), "{:?}", outcome.left_behind);
+        let names: Vec<&str> = outcome
+            .left_behind
+            .iter()
+            .map(|left| left.name.as_str())
+            .collect();
+        assert_eq!(names, ["sleep"]);
+        assert!(outcome.left_behind.iter().all(|left| left.ended));
+    }
+}
+
+#[test]
+fn nothing_outlives_wisp_that_is_killed() {
+    let line = "env -i setsid -f sleep 40012.5; sleep 40013.5";
+    let server = wisp_tests::runs(line);
+    let wisp = wisp_tests::Wisp::with(&server);
+    let mut command = wisp.command(&["--yes", "go"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(until(|| runs("40012.5") && runs("40013.5")), "the command began");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        until(|| !runs("40012.5") && !runs("40013.5")),
+        "it is gone with wisp"
+    );
+}
+
+#[test]
+fn what_grows_without_end_ends_with_a_line_that_says_so() {
+    let place = Place::new();
+    let confining = place.confining_with(&[], |options| {
+        options.limits = Limits {
+            memory: 64 << 20,
+            file: 1 << 20,
+            processes: 40,
+        };
+    });
+    let ends = |line: &str| {
+        let outcome = place.run(&confining, Profile::Write, line);
+        (
+            outcome.ending,
+            format!("{} {}", outcome.out_of_memory, printed(&outcome)),
+        )
+    };
+    let (ending, text) = ends("while :; do sleep 100 & done");
+    let too_many = ending == Ending::TooManyProcesses { most: 40 };
+    assert!(too_many || text.contains("fork"), "{ending:?} {text}");
+    for line in ["x=$(tr '\\0' y < /dev/zero); echo ${#x}", "tail /dev/zero"] {
+        let (ending, text) = ends(line);
+        assert!(
+            !ending.is_success() && text.starts_with("true"),
+            "{line}: {ending:?} {text}"
+        );
+    }
+    let (ending, _) = ends("exec dd if=/dev/zero of=big bs=64k count=100");
+    assert_eq!(
+        ending,
+        Ending::Signalled {
+            number: 25,
+            name: Some("SIGXFSZ")
+        }
+    );
+    assert_eq!(fs::metadata(place.at("work/big")).unwrap().len(), 1 << 20);
+}
+
+/// A repository in the working directory, with what runs later in it.
+fn repository(place: &Place) {
+    for dir in ["work/.git/hooks", "work/.git/info", "work/.vscode", "work/src"] {
+        fs::create_dir_all(place.at(dir)).unwrap();
+    }
+    let made = place.run(
+        &place.confining_with(&[], |options| options.on = false),
+        Profile::Write,
+        "git init -q . 2>&1",
+    );
+    assert!(made.ending.is_success(), "{}", printed(&made));
+    fs::write(place.at("work/.envrc"), "").unwrap();
+    fs::write(place.at("work/.vscode/tasks.json"), "{}").unwrap();
+}
+
+#[test]
+fn what_was_allowed_writes_in_its_directory_and_nowhere_else() {
+    let place = Place::new();
+    repository(&place);
+    fs::create_dir_all(place.at("home/other")).unwrap();
+    let confining = place.confining(&[]);
+    // The tests' own homes lie in the temporary directory, which is written: only what is named stays as it is.
+    for line in [
+        "echo x > .git/hooks/pre-commit",
+        "echo x >> .git/config",
+        "git config core.pager x",
+        "rm -rf .git/hooks",
+        "mv .git elsewhere",
+        "mv .git/hooks elsewhere",
+        "ln -sf /bin/sh .git/hooks/pre-commit",
+        "echo x > .envrc",
+        "rm .envrc",
+        "mv x .envrc",
+        "echo x > .vscode/tasks.json",
+        "cd src && echo x > ../.git/hooks/pre-commit",
+        "echo x > \"$PWD/.git/hooks/pre-commit\"",
+        "echo x > /proc/self/cwd/.git/hooks/pre-commit",
+        "chmod 777 .git/hooks",
+        "echo x > /etc/wisp-test",
+        "echo x > /root/wisp-test",
+        "touch /usr/bin/wisp-test",
+        "mkdir /wisp-test",
+        "cat ~/.wisp/config.json",
+        "echo x > ~/.wisp/config.json",
+        "mount -o remount,rw .git/hooks",
+        "umount .git/hooks",
+        "unshare -rm true",
+        "nsenter -t $PPID -m true",
+        "kill -9 $PPID",
+        "bash -c 'echo > /dev/tcp/127.0.0.1/'$LISTENS",
+    ] {
+        let outcome = place.run(&confining, Profile::Write, line);
+        let text = printed(&outcome);
+        assert!(
+            !outcome.ending.is_success() && !text.contains(SECRET),
+            "{line}: {text}"
+        );
+        assert!(!place.heard(), "{line}");
+    }
+    for line in [
+        "echo x > made && mkdir -p a/b && mv made a/b/ && rm -r a",
+        "echo y > src/main && chmod 755 src/main && ./bin/ls made && rm made",
+        "echo y > \"${TMPDIR:-/tmp}/wisp-test-$$\" && rm \"${TMPDIR:-/tmp}/wisp-test-$$\"",
+        "git add a.txt && git -c user.name=a -c user.email=a@b commit -qm x && git log --oneline | grep -q x",
+        "git checkout -q -b other && git tag v1 && git branch -D other 2>/dev/null; git tag -d v1 >/dev/null",
+        "python3 -c 'import socket; s=socket.socket(); s.bind((\"127.0.0.1\",0)); s.listen(); socket.create_connection(s.getsockname())'",
+        "python3 -c 'import multiprocessing as m; assert m.Pool(2).map(abs,[-1,-2])==[1,2]'",
+        "sleep 10 & kill $!",
+    ] {
+        let outcome = place.run(&confining, Profile::Write, line);
+        assert!(outcome.ending.is_success(), "{line}: {}", printed(&outcome));
+    }
+    assert!(
+        fs::read_dir(place.at("work/.git/hooks"))
+            .unwrap()
+            .all(|f| f.unwrap().path().extension().is_some())
+    );
+}
+
+/// A helper that runs as another user, and the place made theirs; none when this is not root.
+fn as_nobody(place: &Place) -> Option<PathBuf> {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("SKIPPED: only root can be another user");
+        return None;
+    }
+    let script = place.root.path().join("helper");
+    let wisp = place.root.path().join("wisp");
+    fs::copy(binary("wisp"), &wisp).unwrap();
+    let text = format!(
+        "#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups '{}' \"$@\"\n",
+        wisp.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let owned = std::process::Command::new("chown")
+        .arg("-R")
+        .arg("65534:65534")
+        .arg(place.root.path())
+        .status();
+    assert!(owned.unwrap().success());
+    Some(script)
+}
+
+#[test]
+fn another_user_than_root_is_confined_alike() {
+    let place = Place::new();
+    let Some(helper) = as_nobody(&place) else { return };
+    for settings in [&[][..], &[("WISP_SANDBOX_NAMESPACES", "off")]] {
+        let confining = place.confining_by(&helper, settings, |_| ());
+        let before = place.snapshot();
+        for line in lines().iter().step_by(4) {
+            let text = printed(&place.run(&confining, Profile::Read, line));
+            assert!(
+                !text.contains(SECRET) && place.snapshot() == before && !place.heard(),
+                "{line}: {text}"
+            );
+        }
+        let ends = |line: &str| place.run(&confining, Profile::Write, line);
+        let made = ends("id -u; echo x > made && cat made && rm made");
+        assert_eq!(printed(&made), "65534\nx\n");
+        let refused = ends("echo x > /var/mail/wisp-test; bash -c 'echo > /dev/tcp/127.0.0.1/'$LISTENS");
+        assert!(
+            !refused.ending.is_success() && !place.heard(),
+            "{}",
+            printed(&refused)
+        );
+    }
+}
+
+/// A toolchain: its program, the files of a project, and a line that builds and tests it without a network.
+const TOOLCHAINS: &[(&str, &[(&str, &str)], &str)] = &[
+    (
+        "cargo",
+        &[
+            (
+                "Cargo.toml",
+                "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+            ),
+            ("src/lib.rs", "#[test]\nfn t() { assert_eq!(1 + 1, 2); }\n"),
+        ],
+        "cargo test --offline -q",
+    ),
+    (
+        "npm",
+        &[
+            (
+                "package.json",
+                "{\"name\":\"p\",\"version\":\"1.0.0\",\"scripts\":{\"test\":\"node -e 'require(\\\"d\\\")'\"}}",
+            ),
+            ("dep/package.json", "{\"name\":\"d\",\"version\":\"1.0.0\"}"),
+            ("dep/index.js", ""),
+        ],
+        "npm install --offline --no-audit --no-fund ./dep && npm test",
+    ),
+    (
+        "pip",
+        &[(
+            "wheel.py",
+            "import zipfile\nw = zipfile.ZipFile('p-1.0-py3-none-any.whl', 'w')\nw.writestr('p.py', 'x = 1')\nd = 'p-1.0.dist-info/'\nw.writestr(d + 'METADATA', 'Metadata-Version: 2.1\\nName: p\\nVersion: 1.0\\n')\nw.writestr(d + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\nw.writestr(d + 'RECORD', '')\nw.close()\n",
+        )],
+        "python3 wheel.py && python3 -m venv v && v/bin/pip install -q --no-index ./p-1.0-py3-none-any.whl && v/bin/python -c 'import p'",
+    ),
+    (
+        "go",
+        &[
+            ("go.mod", "module p\n\ngo 1.18\n"),
+            (
+                "p_test.go",
+                "package p\n\nimport \"testing\"\n\nfunc TestP(t *testing.T) {}\n",
+            ),
+        ],
+        "go vet ./... && go test ./...",
+    ),
+    (
+        "make",
+        &[
+            ("Makefile", "test: p\n\t./p\np: p.c\n\t$(CC) -o $@ $<\n"),
+            ("p.c", "int main(void) { return 0; }\n"),
+        ],
+        "make test",
+    ),
+    (
+        "git",
+        &[("a", "1\n")],
+        "git init -q . && git config --get user.name; git add . && git -c user.name=a -c user.email=a@b commit -qm one && git clone -q . ../copy && git worktree add -q ../tree && git gc -q && git stash list && git fsck",
+    ),
+    (
+        "python3",
+        &[(
+            "test_p.py",
+            "import unittest, tempfile, subprocess\n\nclass T(unittest.TestCase):\n    def test(self):\n        with tempfile.NamedTemporaryFile() as f:\n            subprocess.check_call(['true'])\n",
+        )],
+        "python3 -m unittest -q",
+    ),
+];
+
+#[test]
+fn toolchains_build_and_test_what_is_in_the_directory() {
+    let mut tried = 0;
+    for (program, files, line) in TOOLCHAINS {
+        let path = std::env::var("PATH").unwrap();
+        if !path.split(':').any(|dir| Path::new(dir).join(program).is_file()) {
+            eprintln!("SKIPPED: {program} is not installed");
+            continue;
+        }
+        tried += 1;
+        let place = Place::new();
+        for (file, text) in *files {
+            let file = place.at("work/p").join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let confining = place.confining(&[]);
+        let outcome = place.run(&confining, Profile::Write, &format!("cd p && {line}"));
+        assert!(
+            outcome.ending.is_success(),
+            "{program}: {:?} {}",
+            outcome.ending,
+            printed(&outcome)
+        );
+    }
+    assert!(tried > 0, "no toolchain is installed");
 }
 
 #[test]
