@@ -12,6 +12,7 @@
 //! assert_eq!(clock.now().to_string(), "2026-11-30T09:00:00Z");
 //! ```
 
+pub mod amount;
 pub mod clock;
 pub mod env;
 pub mod faults;

@@ -32,7 +32,6 @@
 //! assert_eq!(presented.kept.unwrap().record.bytes, 160_000);
 //! ```
 
-pub mod amount;
 pub mod batch;
 pub mod budget;
 pub mod chunks;
@@ -57,3 +56,4 @@ pub use present::{Context, Place, Presented, present, refit};
 pub use receive::receive;
 pub use store::{Kept, Record, Shelf, Store};
 pub use streams::Streams;
+pub use wisp_host::amount;

@@ -1,5 +1,6 @@
 //! Numbers as people and models read them: thousands separators, sizes in bytes, KiB and MiB, and spans of time.
 //!
+//! They are here, under everything else, so that two places on one screen never round the same number differently.
 //! Sizes are rounded up, because a marker may never understate what was held back.
 
 /// `1234567` as `1,234,567`.
