@@ -4,16 +4,18 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use crate::digest::{Digest, Failure};
+use crate::digest::{Digest, Failure, Quote};
 use crate::digester::{Digester, Options};
 
-/// The first line that states a failure in a known format.
+/// The first line that states a failure in a known format; where none does, the first that looks like one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FirstError {
     /// Its line, from 1.
     pub line: u64,
     /// What it says, with its place in the source before it when there is one.
     pub text: String,
+    /// Whether a known format states it; else it only looks like a failure, and no reader has explained it.
+    pub known: bool,
 }
 
 impl FirstError {
@@ -27,11 +29,20 @@ impl FirstError {
         Self {
             line: failure.lines.first,
             text,
+            known: true,
+        }
+    }
+
+    fn unexplained(quote: &Quote) -> Self {
+        Self {
+            line: quote.line,
+            text: quote.text.clone(),
+            known: false,
         }
     }
 }
 
-/// The first error in these bytes: one pass, at the speed of a digest. None when no format states one.
+/// The first error in these bytes: one pass, at the speed of a digest. None when no line states one or looks like it.
 pub fn first_error(bytes: &[u8]) -> Option<FirstError> {
     let mut digester = Digester::new(Options::default());
     digester.push(bytes);
@@ -44,5 +55,24 @@ pub fn first_error_of(reader: impl Read) -> std::io::Result<Option<FirstError>> 
 }
 
 fn first_of(digest: &Digest) -> Option<FirstError> {
-    digest.first_failure().map(FirstError::of)
+    let unexplained = || digest.unexplained.first.first().map(FirstError::unexplained);
+    digest.first_failure().map(FirstError::of).or_else(unexplained)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_in_no_known_format_is_the_first_error_when_no_other_is() {
+        let mut log: String = (0..5_000).map(|n| format!("copied block {n}\n")).collect();
+        log.push_str("error: signature differs from the one on record\n");
+        log.extend((0..5_000).map(|n| format!("copied block {n}\n")));
+        let found = first_error(log.as_bytes()).unwrap();
+        assert_eq!(
+            (found.line, found.text.as_str(), found.known),
+            (5_001, "error: signature differs from the one on record", false)
+        );
+        assert_eq!(first_error(b"copied block 1\ncopied block 2\n"), None);
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::time::{Instant, sleep};
 
+use crate::listening::ports_of;
 use crate::{Cancel, LeftBehind};
 
 /// How long a process that was killed may take to be gone: one in the middle of a system call is not gone at once.
@@ -75,6 +76,7 @@ impl Tag {
         if found.is_empty() {
             return Vec::new();
         }
+        let ports: Vec<Vec<u16>> = found.iter().map(|process| ports_of(process.pid)).collect();
         self.signal(Signal::TERM);
         tokio::select! {
             () = self.gone(until) => {}
@@ -85,10 +87,11 @@ impl Tag {
             self.gone(Instant::now() + GONE).await;
         }
         let remaining = self.find();
-        let left = found.into_iter().map(|process| LeftBehind {
+        let left = found.into_iter().zip(ports).map(|(process, ports)| LeftBehind {
             ended: !remaining.contains(&process),
             pid: process.pid,
             name: process.name,
+            ports,
         });
         left.collect()
     }

@@ -60,6 +60,7 @@ mod interactive;
 mod kept;
 mod leftovers;
 mod link;
+mod listening;
 mod live;
 mod outcome;
 mod probe;

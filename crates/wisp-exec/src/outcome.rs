@@ -100,6 +100,8 @@ pub struct LeftBehind {
     pub pid: i32,
     /// Its name, as the system shows it (15 bytes at most on Linux).
     pub name: String,
+    /// The TCP ports it listened on.
+    pub ports: Vec<u16>,
     /// Whether it is gone now. `false` when it would not be ended: another user's, or one that cannot be killed.
     pub ended: bool,
 }

@@ -165,6 +165,7 @@ fn an_error_in_the_part_held_back_is_quoted_cleaned_and_cut_to_160_bytes() {
     let error = FirstError {
         line: 1_000,
         text: log[999].clone(),
+        known: true,
     };
     let signals = Signals {
         exit: Some("killed by signal 9 (SIGKILL)".into()),
@@ -198,6 +199,7 @@ fn an_error_in_the_part_held_back_is_quoted_cleaned_and_cut_to_160_bytes() {
     let seen = FirstError {
         line: 2,
         text: "line 2".into(),
+        known: true,
     };
     let signals = Signals {
         first_error: Some(seen),

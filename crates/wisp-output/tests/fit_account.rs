@@ -262,7 +262,7 @@ proptest! {
         line in 1..200u64,
     ) {
         let streams = vec![Stream::whole(Some("stdout"), &out), Stream::whole(Some("stderr"), &err)];
-        let error = FirstError { line, text: "error[E0308]: mismatched types".into() };
+        let error = FirstError { line, text: "error[E0308]: mismatched types".into(), known: true };
         let (presented, _home) = shown_of(Output::command("exit status: 1", streams, ""), budget, true, Some(error));
         check(&presented, budget);
     }
@@ -325,6 +325,7 @@ fn the_note_is_worded_as_the_design_has_it() {
     let error = FirstError {
         line: 1_202,
         text: "error[E0308]: mismatched types".into(),
+        known: true,
     };
     let (presented, _home) = shown_of(
         Output::command("exit status: 1", streams, ""),

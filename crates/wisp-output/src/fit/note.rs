@@ -11,13 +11,15 @@ use super::{HeldBack, Telling};
 /// The most of a first error's text that the note quotes, in bytes.
 pub const QUOTE: usize = 160;
 
-/// The first line in a known failure format.
+/// The first line in a known failure format, or else the first that looks like a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstError {
     /// Its number in the stored whole.
     pub line: u64,
     /// The line, raw or clean.
     pub text: String,
+    /// Whether a known format states it; else it only looks like a failure.
+    pub known: bool,
 }
 
 /// What is known exactly about an output without a model.
@@ -25,7 +27,7 @@ pub struct FirstError {
 pub struct Signals {
     /// How a command ended, in words: `exit status 1`, `killed by signal 9 (SIGKILL)`.
     pub exit: Option<String>,
-    /// The first line in a known failure format.
+    /// The first line in a known failure format, or else the first that looks like a failure.
     pub first_error: Option<FirstError>,
 }
 
@@ -153,7 +155,12 @@ fn own_lines(held: &HeldBack) -> String {
 fn signals(held: &[HeldBack], telling: &Telling, tier: Tier) -> Option<String> {
     let signals = &telling.signals;
     let first = signals.first_error.as_ref().map(|error| {
-        let at = format!("first error at line {}", grouped(error.line));
+        let what = if error.known {
+            "first error at line"
+        } else {
+            "what looks like an error at line"
+        };
+        let at = format!("{what} {}", grouped(error.line));
         let quote = tier == Tier::Full && is_held(held, error.line);
         if quote { at + &quotation(telling) } else { at }
     });

@@ -148,6 +148,17 @@ impl Store {
         })
     }
 
+    /// Records what of a kept output the model is not shown after all, once the batch it is in is final. Fails when the
+    /// record cannot be written; the one before it then stays.
+    pub fn record_held(&self, kept: &mut Kept, held: &[HeldBack]) -> Result<(), StoreError> {
+        kept.record.held = held.to_vec();
+        let json = serde_json::to_vec(&kept.record).expect("a record has only string keys");
+        Ok(files::replace(
+            &record_path(&self.dir().join(&kept.record.id)),
+            &json,
+        )?)
+    }
+
     /// Makes the session's directory, private, under a private `output`, and returns it: where a command's runner
     /// may spill. Fails when it cannot be made, or is a link or another user's.
     pub fn make_dir(&self) -> Result<PathBuf, StoreError> {

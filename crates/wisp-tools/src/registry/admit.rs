@@ -9,6 +9,7 @@ use wisp_output::{Context, HeldBack, Kept, Measured, Output, Piece, Place, Strea
 
 use super::file;
 use crate::call::{Keep, Services};
+use crate::run_command;
 use crate::tool::{Body, Ending};
 
 /// A stretch of the stored output that the model was not shown.
@@ -52,6 +53,8 @@ pub struct Admitted {
     pub not_kept: Option<String>,
     /// Whether it is a command's.
     pub command: bool,
+    /// What the command left running and what became of it, for the person.
+    pub left: Option<String>,
     /// How a command ended, in words, for the note.
     pub exit: Option<String>,
     /// The lines above the result: that the call is repeated, what of it was ignored.
@@ -96,6 +99,10 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
         Ending::Exit(code) => format!("exit status {code}"),
         other => other.words(),
     });
+    let left = match &body {
+        Body::Command { outcome, .. } => run_command::left_running(outcome),
+        _ => None,
+    };
     let note = about.note.clone();
     let admitted = Admitted {
         shown: String::new(),
@@ -107,6 +114,7 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
         kept: None,
         not_kept: None,
         command,
+        left,
         exit,
         note,
         whole: None,
@@ -215,12 +223,13 @@ impl KeptRecord {
     }
 }
 
-/// The first line of an output in a known failure format.
+/// The first line of an output in a known failure format, or else the first that looks like a failure.
 pub(super) fn first_error(reader: &mut dyn Read) -> Option<FirstError> {
     let found = wisp_digest::first_error_of(reader).ok().flatten()?;
     Some(FirstError {
         line: found.line,
         text: found.text,
+        known: found.known,
     })
 }
 
