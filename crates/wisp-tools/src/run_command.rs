@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wisp_audit::Kind;
-use wisp_exec::{CommandSpec, Ending as Ended, Outcome, SpillTo, reading_git};
+use wisp_exec::{CommandSpec, Ending as Ended, LeftBehind, Outcome, SpillTo, reading_git};
 use wisp_guard::Profile;
 
 use crate::arguments;
@@ -278,26 +278,39 @@ fn footer(outcome: &Outcome, services: &Services) -> String {
 }
 
 fn left_behind(outcome: &Outcome) -> String {
-    let names: Vec<String> = outcome
-        .left_behind
-        .iter()
-        .map(|p| format!("{} ({})", p.name, p.pid))
-        .collect();
     let held = if outcome.pipe_held {
         "a background process still held the output; "
     } else {
         ""
     };
-    if names.is_empty() {
-        return format!("{held}what it prints later is not kept");
+    match left_running(outcome) {
+        Some(left) => format!("{held}{left}"),
+        None => format!("{held}what it prints later is not kept"),
     }
-    let ended = outcome.left_behind.iter().all(|p| p.ended);
+}
+
+/// What the command left running and what became of it, on one line: `left running and ended with the command: sleep
+/// (4711), python3 (4712, which listened on port 8000)`; none when it left nothing.
+pub fn left_running(outcome: &Outcome) -> Option<String> {
+    let left = &outcome.left_behind;
+    let ended = left.iter().all(|p| p.ended);
     let how = if ended {
         "ended with the command"
     } else {
         "could not all be ended"
     };
-    format!("{held}left running and {how}: {}", names.join(", "))
+    let names: Vec<String> = left.iter().map(one_left).collect();
+    (!left.is_empty()).then(|| format!("left running and {how}: {}", names.join(", ")))
+}
+
+fn one_left(process: &LeftBehind) -> String {
+    let ports: Vec<String> = process.ports.iter().map(u16::to_string).collect();
+    let listened = match &ports[..] {
+        [] => String::new(),
+        [port] => format!(", which listened on port {port}"),
+        _ => format!(", which listened on ports {}", ports.join(", ")),
+    };
+    format!("{} ({}{listened})", process.name, process.pid)
 }
 
 /// The details of `command.outcome`. Sizes only: the output itself is in the result and in the store.

@@ -232,3 +232,46 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn what_the_batch_held_back_is_in_the_record_of_each_output() {
+    block(async {
+        let mut stage = Stage::new(true);
+        let mut batch = Vec::new();
+        for of in ["one", "two", "three"] {
+            batch.push(stage.run("print", json!({"lines": 400, "of": of})).await);
+        }
+        for done in stage.finish(batch) {
+            let admitted = &done.pending.admitted;
+            assert!(!admitted.held.is_empty(), "{}", admitted.shown);
+            let kept = stage.open(&done.pending.call);
+            assert_eq!(kept.record.held, admitted.held);
+        }
+    });
+}
+
+#[test]
+fn a_result_that_the_batch_cuts_without_a_store_says_what_it_leaves_out() {
+    block(async {
+        let mut stage = Stage::new(false);
+        let mut batch = Vec::new();
+        for of in ["one", "two", "three"] {
+            batch.push(stage.run("print", json!({"lines": 400, "of": of})).await);
+        }
+        for done in stage.finish(batch) {
+            let admitted = &done.pending.admitted;
+            let held = &admitted.held[0];
+            assert!(
+                admitted.shown.contains("the rest was not kept"),
+                "{}",
+                admitted.shown
+            );
+            let first = format!("\n{} ", held.from_line - 1);
+            let last = format!("\n{} ", held.to_line + 1);
+            assert!(
+                admitted.shown.contains(&first) && admitted.shown.contains(&last),
+                "{held:?}"
+            );
+        }
+    });
+}

@@ -305,3 +305,45 @@ fn system_info_tells_about_this_machine() {
         assert_eq!(port, "error: port 70000 is outside 1–65535");
     });
 }
+
+#[test]
+fn inspect_audit_of_a_turn_shows_all_of_its_events() {
+    block(async {
+        let mut stage = Stage::new(true);
+        for n in 0..60 {
+            stage
+                .shown("print", json!({"lines": 1, "of": format!("call {n}")}))
+                .await;
+        }
+        let pending = stage.run("inspect", json!({"what": "audit", "turn": 1})).await;
+        // A call and a result for each, and the call that asks.
+        assert_eq!(pending.admitted.lines, 121);
+        let shown = &pending.admitted.shown;
+        assert!(
+            shown.contains("call 0") && shown.contains("held back: lines "),
+            "{shown}"
+        );
+    });
+}
+
+#[test]
+fn what_a_command_left_running_is_named_to_the_model_and_to_the_person() {
+    block(async {
+        let mut stage = Stage::new(true);
+        let pending = stage
+            .run("run_command", json!({"command": "sleep 300 & echo started"}))
+            .await;
+        let left = pending.admitted.left.clone().unwrap();
+        assert!(
+            left.starts_with("left running and ended with the command: sleep ("),
+            "{left}"
+        );
+        assert!(
+            pending.admitted.shown.contains(&left),
+            "{}",
+            pending.admitted.shown
+        );
+        let pending = stage.run("run_command", json!({"command": "echo started"})).await;
+        assert_eq!(pending.admitted.left, None);
+    });
+}

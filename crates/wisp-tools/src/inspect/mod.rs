@@ -20,7 +20,7 @@ arguments! {
     /// What `inspect` is called with.
     pub struct InspectArguments {
         what: String = "what", "config, status, approvals, audit (events), or calls (a turn's tool calls, one line each)";
-        last: Option<i64> = "last", "audit: how many events (default 20, most 100)";
+        last: Option<i64> = "last", "audit: how many events (default 20, most 100; of a turn all)";
         kind: Option<String> = "kind", "audit: only this kind, such as tool.call";
         turn: Option<i64> = "turn", "audit, calls: only this turn (calls: default this turn)";
         session: Option<String> = "session", "audit: another session";
@@ -37,7 +37,7 @@ impl Tool for Inspect {
             name: "inspect".into(),
             description: "Shows wisp's own settings, state, approvals and record of what was done.".into(),
             parameters: InspectArguments::PARAMETERS.into(),
-            limits: "at most 100 events a call; secrets are never shown".to_owned(),
+            limits: "at most 100 events a call, of a turn all of them; secrets are never shown".to_owned(),
             example: "Which commands did you run in the last turn, and how did each end?".into(),
             reads_only: true,
         }
@@ -106,7 +106,12 @@ fn approvals(call: &Call<'_>) -> String {
 }
 
 fn audit(arguments: &InspectArguments, call: &Call<'_>) -> Result<String, String> {
-    let count = arguments.last.unwrap_or(LAST).clamp(1, MOST);
+    let turn = turn(arguments)?;
+    // All of a turn is asked for by naming it; it is bounded as any output is.
+    let count = match (arguments.last, turn) {
+        (None, Some(_)) => usize::MAX,
+        (last, _) => usize::try_from(last.unwrap_or(LAST).clamp(1, MOST)).unwrap_or(1),
+    };
     let kind = arguments
         .kind
         .as_deref()
@@ -117,10 +122,10 @@ fn audit(arguments: &InspectArguments, call: &Call<'_>) -> Result<String, String
     }
     let filter = Filter {
         kinds: kind.map(str::to_owned).into_iter().collect(),
-        turn: turn(arguments)?,
+        turn,
         ..Filter::default()
     };
-    let events = recorded(arguments, call, usize::try_from(count).unwrap_or(1), &filter)?;
+    let events = recorded(arguments, call, count, &filter)?;
     if events.is_empty() {
         return Ok("no matching audit events".to_owned());
     }

@@ -3,14 +3,16 @@
 //! How room is shared and that it is never exceeded is decided in `wisp_output::batch`; here a result is made again
 //! within its share, from its stored output. One that is not stored yet is stored now, once.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use wisp_output::batch::{cap_all, finish};
 use wisp_output::store::About;
-use wisp_output::{Context, Store, refit};
+use wisp_output::{Context, Place, Store, present, refit};
 
 use super::Pending;
 use super::admit::{KeptRecord, first_error, line_of, output_of};
 use crate::call::{Keep, Services};
+use crate::tool::Body;
 
 /// What was done to a batch.
 pub(super) struct Reduction {
@@ -37,11 +39,8 @@ pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -
         if !had && pending.admitted.kept.is_some() {
             kept.push(index);
         }
-        // What cannot be made again is cut where it stands.
-        text.unwrap_or_else(|why| {
-            pending.admitted.not_kept = Some(why);
-            whole[index].clone()
-        })
+        // What cannot be made again from a file is cut from what is held.
+        text.unwrap_or_else(|why| cut(pending, &whole[index], share, why))
     });
     let after: usize = texts.iter().map(String::len).sum();
     for (pending, text) in batch.iter_mut().zip(texts) {
@@ -74,7 +73,7 @@ fn again(pending: &mut Pending, share: usize, services: &Services, memory: bool)
     if pending.admitted.kept.is_none() {
         keep(pending, &about, store, services)?;
     }
-    let kept = store.open(&pending.call).map_err(|e| e.reason())?;
+    let mut kept = store.open(&pending.call).map_err(|e| e.reason())?;
     let note = line_of(pending.admitted.note.as_deref());
     let context = Context {
         id: &pending.call,
@@ -87,7 +86,33 @@ fn again(pending: &mut Pending, share: usize, services: &Services, memory: bool)
     };
     let fitted = refit(&kept, &context).map_err(|e| e.to_string())?;
     pending.admitted.held = fitted.held;
+    // The text goes out either way; a record that cannot be written keeps what it said before.
+    let _ = store.record_held(&mut kept, &pending.admitted.held);
     Ok(note + &fitted.text)
+}
+
+/// One result cut to its share without a store, with the account of what it leaves out.
+fn cut(pending: &mut Pending, shown: &str, share: usize, why: String) -> String {
+    let admitted = &mut pending.admitted;
+    let note = line_of(admitted.note.as_deref());
+    let context = Context {
+        id: &pending.call,
+        about: About {
+            exit: admitted.exit.clone(),
+            ..About::default()
+        },
+        budget: share.saturating_sub(note.len()),
+        memory: false,
+        command: admitted.command,
+        now: Timestamp::UNIX_EPOCH,
+        first_error: Some(&first_error),
+    };
+    let text = Body::Text(shown.strip_prefix(&note).unwrap_or(shown).to_owned());
+    let output = output_of(admitted.whole.as_ref().unwrap_or(&text));
+    let presented = present(output, Place::Nowhere(&why), &context);
+    admitted.held = presented.held;
+    admitted.not_kept = Some(why);
+    note + &presented.text
 }
 
 /// Keeps a result that fitted its own budget but not the batch's: the bytes the tool returned.

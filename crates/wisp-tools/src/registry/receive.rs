@@ -46,6 +46,7 @@ impl Registry {
             kept,
             not_kept: presented.not_kept,
             command: false,
+            left: None,
             exit: None,
             note: None,
             whole: None,

@@ -184,6 +184,11 @@ impl Stage {
         all.into_iter().filter(|record| record.kind == kind).collect()
     }
 
+    /// The stored output of a call.
+    pub fn open(&self, call: &str) -> wisp_output::Kept {
+        wisp_output::Shelf::new(self.home.path()).open(call).unwrap()
+    }
+
     /// Names of the files in the store.
     pub fn stored(&self) -> Vec<String> {
         names(&self.home.path().join("output").join(self.session.as_str()))
