@@ -201,9 +201,12 @@ impl Conversation {
         self.shown.push(shown, SHOWN);
     }
 
-    /// Notes an output so that `/show` and `/last` find it.
+    /// Notes an output so that `/show` and `/last` find it. A page that `memory` read of another output is none.
     pub fn remember(&mut self, finished: &Finished) {
         let pending = &finished.pending;
+        if pending.tool == wisp_tools::MEMORY {
+            return;
+        }
         let admitted = &pending.admitted;
         let shown = Shown {
             id: pending.call.clone(),

@@ -50,8 +50,13 @@ impl Printed {
 
     /// The one output whose id begins with `start` (four characters or more), if the store does not have it.
     pub fn unkept(&self, start: &str) -> Option<Arc<Shown>> {
+        self.known(start).filter(|one| !one.kept)
+    }
+
+    /// The one output whose id begins with `start` (four characters or more).
+    pub fn known(&self, start: &str) -> Option<Arc<Shown>> {
         let mut found = self.beginning_with(start).into_iter();
-        let one = found.next().filter(|one| start.len() >= 4 && !one.kept)?;
+        let one = found.next().filter(|_| start.len() >= 4)?;
         found.next().is_none().then_some(one)
     }
 }

@@ -5,7 +5,7 @@ mod elsewhere;
 mod failure;
 mod judge;
 mod request;
-mod tools;
+pub(crate) mod tools;
 
 use serde_json::json;
 use wisp_audit::Kind;

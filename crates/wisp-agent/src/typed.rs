@@ -10,6 +10,7 @@ use wisp_tools::{Behind, Ending, Pending, Person, Scene};
 use crate::conversation::{Conversation, Shown};
 use crate::events::Doing;
 use crate::protocol::{Event, NoteLevel};
+use crate::turn::tools::left;
 
 /// Runs a line the person typed.
 pub async fn run(
@@ -63,7 +64,7 @@ fn finished(conversation: &mut Conversation, line: &str, pending: &Pending, turn
         call: Some(pending.call.clone()),
         turn: Some(turn),
         details,
-        text: Some(format!("↳ {}", words(&pending.ending))),
+        text: Some(format!("↳ {}{}", words(&pending.ending), left(pending))),
         output: Some(conversation.summary(admitted, &pending.call)),
     });
     if pending.ending == Ending::Exit(0)

@@ -47,8 +47,21 @@ pub fn page((shelf, printed): (&Shelf, &Printed), id: &str, number: u64, places:
             }
             view
         }
-        Err(why) => missing(id, why),
+        Err(why) => match printed.known(id) {
+            Some(one) => swept(&one, &why),
+            None => missing(id, why),
+        },
     }
+}
+
+/// What the model was shown of an output whose stored whole is no longer there, and why it is not.
+fn swept(one: &Shown, why: &str) -> View {
+    let mut view = one.page();
+    if let Some(output) = &mut view.output {
+        output.about =
+            format!("the stored whole is not there ({why}); this is what the model was shown of it");
+    }
+    view
 }
 
 fn page_of(kept: &Kept, number: u64, places: &mut Places) -> Result<View, String> {
@@ -242,27 +255,39 @@ pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
 impl Conversation {
     /// The whole of an output for the person, by the start of its id; without one, the last.
     pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
+        let id = id.map(|id| {
+            id.trim_start_matches("entry ")
+                .trim_start_matches("output ")
+                .trim()
+        });
         let one = match id {
             None => self.shown.last().ok_or("nothing has been printed yet")?,
-            Some(id) => match self.find_shown(id)? {
-                Some(one) => one,
-                None => match self.recorded(id) {
+            Some(id) => match self.find_shown(id) {
+                Ok(Some(one)) => one,
+                found => match self.recorded(id) {
                     Some(found) => Arc::new(found),
-                    None => return self.stored(id),
+                    None => return found.and_then(|_| self.stored(id)),
                 },
             },
         };
         if one.kept {
-            return self.stored(&one.id);
+            return self.stored(&one.id).or_else(|why| Ok(swept(&one, &why)));
         }
         Ok(one.page())
     }
 
-    /// An output that is no longer at hand, as the record has it.
+    /// An output that is no longer at hand, as the record has it, by its id or by its entry's number.
     fn recorded(&self, id: &str) -> Option<Shown> {
         let whole = self.whole_record().ok()?;
+        let number = id.parse().ok();
+        let entry = number.and_then(|number| whole.entries().iter().find(|entry| entry.id.0 == number));
+        if let Some(found) = entry.and_then(shown) {
+            return Some(found);
+        }
         let outputs = whole.entries().iter().rev().filter_map(shown);
-        outputs.into_iter().find(|one| one.id.starts_with(id))
+        outputs
+            .into_iter()
+            .find(|one| id.len() >= 4 && one.id.starts_with(id))
     }
 
     fn find_shown(&self, id: &str) -> Result<Option<Arc<Shown>>, String> {

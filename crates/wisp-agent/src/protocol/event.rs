@@ -220,7 +220,8 @@ pub enum TurnOutcome {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OutputSummary {
-    /// The id under which `/show` and `output` find it, 16 hex digits.
+    /// The id under which `/show` and `output` find it, 16 hex digits; empty for a page that `memory` read of another
+    /// output.
     pub id: String,
     /// Its beginning, at most 16 KiB, cut at a line's end where there is one.
     pub text: String,

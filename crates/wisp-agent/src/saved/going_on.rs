@@ -83,6 +83,9 @@ pub(crate) fn shown(entry: &Entry) -> Option<Shown> {
     let Content::Output(output) = &entry.content else {
         return None;
     };
+    if output.tool.as_str() == wisp_tools::MEMORY {
+        return None;
+    }
     let event = || entry.sources.first().cloned().unwrap_or_default();
     Some(Shown {
         id: output

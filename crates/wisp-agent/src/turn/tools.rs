@@ -189,6 +189,12 @@ impl Conversation {
     /// Shows the person a result as soon as it is there, before the batch is finished.
     fn show_result(&self, pending: &Pending, turn: u64) {
         let admitted = &pending.admitted;
+        // A page that `memory` read of an output is no output of its own: it has no id to open it by.
+        let id = if pending.tool == wisp_tools::MEMORY {
+            ""
+        } else {
+            &pending.call
+        };
         let details = json!({
             "tool": pending.tool, "bytes": admitted.bytes, "seconds": pending.seconds, "outcome": pending.ending.words(),
         });
@@ -200,7 +206,7 @@ impl Conversation {
             text: Some(result_line(pending)),
             output: Some(OutputSummary {
                 difference: pending.difference.as_deref().map(Difference::of),
-                ..self.summary(admitted, &pending.call)
+                ..self.summary(admitted, id)
             }),
         });
     }
@@ -284,5 +290,11 @@ fn result_line(pending: &Pending) -> String {
         Ending::Done => format!("{} in {:.1} s", size(pending.admitted.bytes), pending.seconds),
         other => other.words(),
     };
-    format!("↳ {words}")
+    format!("↳ {words}{}", left(pending))
+}
+
+/// What a command left running and what became of it, after how it ended.
+pub(crate) fn left(pending: &Pending) -> String {
+    let left = pending.admitted.left.as_deref();
+    left.map_or_else(String::new, |left| format!(" · {left}"))
 }

@@ -105,6 +105,8 @@ pub struct App {
     pub(crate) panel: Option<Panel>,
     pub(crate) full: bool,
     outputs: Vec<String>,
+    /// The one of them that was folded last.
+    folded: Option<String>,
     /// Pages the panel asked for, and digests (`None`), whose answers have not come.
     asked: Vec<(String, Option<u64>)>,
     /// Questions answered here whose record has not come: it would say what stands there already.
@@ -142,6 +144,7 @@ impl App {
             panel: None,
             full: false,
             outputs: Vec::new(),
+            folded: None,
             asked: Vec::new(),
             answered: 0,
             leave_until: None,

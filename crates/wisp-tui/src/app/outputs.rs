@@ -22,6 +22,10 @@ impl App {
             self.outputs.push(output.id.clone());
         }
         let shown = shown_part(output);
+        let folded = output.lines > shown.lines().count() as u64 || (shown.len() as u64) < output.bytes;
+        if folded && !output.id.is_empty() {
+            self.folded = Some(output.id.clone());
+        }
         let indent = Span::raw(INDENT);
         let quiet = self.looks.style(Role::Quiet);
         let mut rows = Vec::new();
@@ -79,7 +83,11 @@ impl App {
         if said.is_empty() {
             return Vec::new();
         }
-        if let Some(key) = self.bindings.hint("open-output") {
+        if let Some(key) = self
+            .bindings
+            .hint("open-output")
+            .filter(|_| !output.id.is_empty())
+        {
             said.push(format!("{key} shows all"));
         }
         let role = if held > 0 { Role::HeldBack } else { Role::Quiet };
@@ -93,9 +101,9 @@ impl App {
         self.outputs.get(at.checked_add_signed(by)?)
     }
 
-    /// The last output's id.
+    /// The id of the output that was folded last; of the last one when none was.
     pub(super) fn last_output(&self) -> Option<&String> {
-        self.outputs.last()
+        self.folded.as_ref().or(self.outputs.last())
     }
 
     /// `2 of 5`: which of the conversation's outputs one is.

@@ -41,8 +41,10 @@ pub(super) fn output(app: &App, panel: &OutputPanel) -> Vec<Line<'static>> {
 }
 
 /// The keys named in the panel's bottom border, most wanted first.
-const FOOTER: [(&str, &str); 7] = [
+const FOOTER: [(&str, &str); 9] = [
     ("output-back", "closes"),
+    ("output-older", "the output before"),
+    ("output-newer", "after"),
     ("output-search", "search"),
     ("output-end", "end"),
     ("output-digest", "digest"),
