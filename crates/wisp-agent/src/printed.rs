@@ -165,6 +165,27 @@ mod tests {
     }
 
     #[test]
+    fn an_output_that_was_swept_is_what_the_model_was_shown_of_it_and_says_why() {
+        let home = tempfile::tempdir().expect("a directory of its own");
+        let printed = Printed::default();
+        printed.push(shown("aaaa000000000000", true), 9);
+        let shelf = wisp_output::Shelf::new(home.path());
+        let view = views::page(
+            (&shelf, &printed),
+            "aaaa",
+            0,
+            &mut crate::places::Places::default(),
+        );
+        let output = view.output.unwrap();
+        assert_eq!(view.text, "exit status 0\nstdout:\n1\n2\n");
+        assert_eq!(
+            output.about,
+            "the stored whole is not there (no stored output has the id aaaa); this is what the model was shown of it"
+        );
+        assert_eq!(output.pages, 1);
+    }
+
+    #[test]
     fn an_id_that_several_begin_with_names_none() {
         let printed = Printed::default();
         for id in ["cccc0", "cccc1", "cccc2"] {

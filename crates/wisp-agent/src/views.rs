@@ -279,7 +279,7 @@ impl Conversation {
     /// An output that is no longer at hand, as the record has it, by its id or by its entry's number.
     fn recorded(&self, id: &str) -> Option<Shown> {
         let whole = self.whole_record().ok()?;
-        let number = id.parse().ok();
+        let number = id.parse::<u32>().ok();
         let entry = number.and_then(|number| whole.entries().iter().find(|entry| entry.id.0 == number));
         if let Some(found) = entry.and_then(shown) {
             return Some(found);

@@ -415,7 +415,7 @@ fn a_selection_over_pages_that_are_not_loaded_is_fetched_and_cut_where_a_termina
     assert!(
         stage
             .screen()
-            .contains("copied lines 1–6,817 of 1–20,000: a terminal takes 73.2 KiB")
+            .contains("copied lines 1–6,817 of 1–20,000: a terminal takes 74 KiB")
     );
 }
 

@@ -159,10 +159,7 @@ mod tests {
         assert!(copying.is_whole());
         let (text, said) = copying.end();
         assert_eq!(text.len(), MAX_COPY);
-        assert_eq!(
-            said,
-            "copied lines 1–37,497 of 1–90,000: a terminal takes 73.2 KiB"
-        );
+        assert_eq!(said, "copied lines 1–37,497 of 1–90,000: a terminal takes 74 KiB");
         let mut copying = Copying::new((5, 5), 0);
         copying.take(page(5, &lines(&[&"é".repeat(MAX_COPY)])));
         assert!(copying.is_whole());

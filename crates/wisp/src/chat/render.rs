@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(fold.shown.len(), 20);
         assert_eq!(
             fold.note.unwrap(),
-            "… 199,980 more lines, 1.2 MiB in all: /show 3f9a2c1b"
+            "… 199,980 more lines, 1.3 MiB in all: /show 3f9a2c1b"
         );
     }
 
