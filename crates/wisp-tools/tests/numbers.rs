@@ -203,7 +203,7 @@ proptest! {
     fn every_number_of_a_paste_is_that_of_what_was_pasted(text in stream()) {
         block(async {
             let mut stage = Stage::new(true);
-            let pending = stage.registry.receive(text.as_bytes(), 1).unwrap();
+            let pending = stage.registry.receive("stdin", text.as_bytes(), 1).unwrap();
             check_kept(&mut stage, &pending, &Printed { out: text, err: String::new() }).await;
         });
     }
