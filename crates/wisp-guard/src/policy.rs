@@ -6,6 +6,7 @@ use crate::command::{SimpleCommand, Word};
 use crate::paths::normal;
 use crate::rules::{Rule, denials, risks};
 use crate::tree::Unreadable;
+use crate::wrappers::SHELLS;
 
 /// A pattern of the configuration that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +63,10 @@ impl Policy {
         for part in parts {
             self.deny_part(part)?;
         }
-        if self.built_in && fetches(parts) && parts.iter().any(runs_what_it_gets) {
+        if self.built_in
+            && fetches(parts)
+            && (parts.iter().any(runs_what_it_gets) || runs_what_was_saved(parts))
+        {
             return Err(
                 "command matches the rule \"run what is fetched\": a program would run whatever another machine sends"
                     .to_owned(),
@@ -131,7 +135,47 @@ fn runs_what_it_gets(part: &SimpleCommand) -> bool {
             || ["<(", "$(", "`"].iter().any(|opener| word.text.contains(opener))
     };
     let bare = !builtin && !part.wrapper && part.operands().next().is_none() && !part.args().iter().any(asks);
-    builtin && part.args().iter().any(|word| !word.literal) || bare || part.args().iter().any(told)
+    let reads_input = |word: &Word| {
+        let cluster = word
+            .text
+            .strip_prefix('-')
+            .filter(|letters| !letters.starts_with('-'));
+        SHELLS.contains(&name) && cluster.is_some_and(|letters| letters.contains('s'))
+    };
+    let args = part.args();
+    builtin && args.iter().any(|word| !word.literal)
+        || bare
+        || args.iter().any(|word| told(word) || reads_input(word))
+}
+
+/// Whether a file the line saves to is run further on in it: `curl -o a URL && sh a`, `curl URL > a; ./a`.
+fn runs_what_was_saved(parts: &[SimpleCommand]) -> bool {
+    let mut saved: Vec<&str> = Vec::new();
+    let plain = |path: &'_ str| path.trim_start_matches("./").len();
+    for part in parts {
+        let Some(name) = part.name() else { continue };
+        let program = part.program().unwrap_or_default();
+        let runs = risks().interpreters.has(name) || [".", "source"].contains(&name);
+        let named = |path: &str| {
+            saved
+                .iter()
+                .any(|file| file[file.len() - plain(file)..] == path[path.len() - plain(path)..])
+        };
+        if program.contains('/') && named(program) || runs && part.operands().any(|word| named(&word.text)) {
+            return true;
+        }
+        saved.extend(
+            part.redirects
+                .iter()
+                .filter(|r| r.writes)
+                .map(|r| r.target.text.as_str()),
+        );
+        if risks().network.has(name) || name == "tee" {
+            let words = part.args().iter().map(|word| word.text.as_str());
+            saved.extend(words.filter(|word| !word.starts_with('-') && !word.contains("://")));
+        }
+    }
+    false
 }
 
 /// Whether a part writes to the device of a disk, by whatever path.

@@ -107,6 +107,7 @@ fn command(part: &SimpleCommand, row: Option<&Row>, around: &Surroundings, found
         }
     }
     found.extend(sends_unknown(part, name));
+    found.extend(removes_unknown(part, name));
     found.extend(git_programs(part, around));
     let versioned = row.is_some_and(Row::is_versioned);
     if let Some(file) = version_file(name, &around.version_files).filter(|_| versioned) {
@@ -143,6 +144,18 @@ fn calls_itself(text: &str) -> bool {
     let (name, body) = text.split_at(end);
     let mut words = body.split(|c: char| c.is_whitespace() || "|&;(){}`$\"'".contains(c));
     !name.is_empty() && words.any(|word| word == name)
+}
+
+/// A program that removes files, with names that are only known when it runs, can remove anything.
+fn removes_unknown(part: &SimpleCommand, name: &str) -> Option<(Level, String)> {
+    let remover = ["rm", "unlink", "rmdir", "shred", "truncate"].contains(&name);
+    let unknown = part.open || part.operands().any(|word| !word.literal || word.glob);
+    (remover && unknown).then(|| {
+        (
+            Level::Dangerous,
+            "removes what is only known when it runs".to_owned(),
+        )
+    })
 }
 
 /// A program that talks to others, with words that are only known when it runs, can send out anything.
@@ -187,7 +200,7 @@ fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Le
         } else if redirect.changes_a_file() {
             found.push(writing(target).unwrap_or_else(|| (Level::Moderate, format!("writes to {target}"))));
         } else if !redirect.writes && !redirect.copies {
-            found.extend(reading(target));
+            found.extend(reading(target).or_else(|| reading(&from_there(part, target)?)));
             let unknown = !redirect.target.literal || redirect.target.glob;
             if unknown && !confinement.read {
                 let why = "which file it reads is not known before it runs";
@@ -225,7 +238,7 @@ fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, String)>) {
             continue;
         }
         for path in paths_in(&word.text, scripted) {
-            found.extend(reading(path));
+            found.extend(reading(path).or_else(|| reading(&from_there(part, path)?)));
             if !reads && !part.wrapper {
                 found.extend(writing_by_name(path));
                 if risks().changers.has(name) {
@@ -238,6 +251,13 @@ fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, String)>) {
             found.push((Level::Moderate, format!("{} may match a private file", word.text)));
         }
     }
+}
+
+/// A relative path from where the line went: `cd ~/.aws; cat config` reads below `~/.aws`.
+fn from_there(part: &SimpleCommand, path: &str) -> Option<String> {
+    let there = part.moved.as_deref()?.split_whitespace().last()?;
+    let relative = !path.starts_with(['/', '~', '-', '$']);
+    relative.then(|| format!("{}/{path}", there.trim_matches(['\'', '"'])))
 }
 
 /// The argument that is a pattern or a program of its own and no path, where one is certain: the first operand, when
