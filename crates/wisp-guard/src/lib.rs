@@ -29,6 +29,7 @@ mod globs;
 mod launchers;
 mod level;
 mod look;
+mod named;
 mod openers;
 mod own;
 pub mod paths;

@@ -1,11 +1,12 @@
 //! How much a line may do: rules over its parts, and "moderate" for what no rule knows.
 
 use crate::checks::git_programs;
-use crate::command::{Shape, SimpleCommand, Word};
+use crate::command::{Shape, SimpleCommand};
 use crate::confine::Confinement;
 use crate::credentials;
 use crate::level::{Level, Verdict};
-use crate::paths::{reading, writing, writing_by_name, writing_over};
+use crate::named::{from_there, words};
+use crate::paths::{reading, writing};
 use crate::readonly::{Reads, Row, row_of, version_file};
 use crate::rules::risks;
 use crate::split::split;
@@ -219,71 +220,6 @@ fn empties(part: &SimpleCommand) -> bool {
         Some(_) => false,
     };
     silent && !part.text.contains(">>")
-}
-
-/// Programs whose words are text and name no file.
-const SPEAKERS: [&str; 2] = ["echo", "printf"];
-
-/// Credentials and private files among the words, also within a word; a pattern in a hidden or absolute path may
-/// match one. What a program that is not known to read only names may be changed by it.
-fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, String)>) {
-    let name = part.name().unwrap_or_default();
-    if SPEAKERS.contains(&name) {
-        return;
-    }
-    let text = text_operand(part, name);
-    let scripted = risks().exact_programs.has(name) && !reads;
-    for (at, word) in part.args().iter().enumerate() {
-        if text == Some(at) && !word.text.starts_with(['.', '/', '~']) {
-            continue;
-        }
-        for path in paths_in(&word.text, scripted) {
-            found.extend(reading(path).or_else(|| reading(&from_there(part, path)?)));
-            if !reads && !part.wrapper {
-                found.extend(writing_by_name(path));
-                if risks().changers.has(name) {
-                    found.extend(writing(path).or_else(|| writing_over(path)));
-                }
-            }
-        }
-        let hidden = word.text.starts_with(['~', '/', '.']) || word.text.contains("/.");
-        if word.glob && hidden && credentials::may_be_path(&word.text) {
-            found.push((Level::Moderate, format!("{} may match a private file", word.text)));
-        }
-    }
-}
-
-/// A relative path from where the line went: `cd ~/.aws; cat config` reads below `~/.aws`.
-fn from_there(part: &SimpleCommand, path: &str) -> Option<String> {
-    let there = part.moved.as_deref()?.split_whitespace().last()?;
-    let relative = !path.starts_with(['/', '~', '-', '$']);
-    relative.then(|| format!("{}/{path}", there.trim_matches(['\'', '"'])))
-}
-
-/// The argument that is a pattern or a program of its own and no path, where one is certain: the first operand, when
-/// no option gives it.
-fn text_operand(part: &SimpleCommand, name: &str) -> Option<usize> {
-    let given = |word: &Word| {
-        let cluster = word.text.starts_with('-') && !word.text.starts_with("--");
-        cluster && word.text.contains(['e', 'f'])
-            || word.text.starts_with("--regexp")
-            || word.text.starts_with("--file")
-    };
-    let takes = risks().text_first.has(name) && name != "git" && !part.args().iter().any(given);
-    let first = || part.args().iter().position(|word| !word.text.starts_with('-'));
-    takes.then(first).flatten()
-}
-
-/// The word, and what stands behind a `=`, `@` or `:` in it; with `script` every piece that could be a path.
-fn paths_in(text: &str, script: bool) -> impl Iterator<Item = &str> {
-    let pieces = text.split(['=', '@', ':', ',']).skip(1);
-    let tokens = text
-        .split(|c: char| c.is_whitespace() || "'\"(),;=@<>`{}[]|&+".contains(c))
-        .filter(move |_| script);
-    std::iter::once(text)
-        .chain(pieces)
-        .chain(tokens)
-        .filter(|piece| !piece.is_empty())
 }
 
 #[cfg(test)]
