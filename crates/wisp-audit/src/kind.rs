@@ -84,7 +84,7 @@ kinds! {
         ["reason", "wanted", "kernel", "missing"];
     CommandOutcome = "command.outcome", "How a command of the model's ended.",
         ["command", "exitStatus", "signal", "timedOut", "cancelled", "truncated", "stdout", "stderr", "seconds",
-         "origin", "pipeHeld", "leftBehind", "sandboxRefusal", "sandboxPaths"];
+         "origin", "pipeHeld", "leftBehind", "tooManyProcesses", "sandbox", "sandboxRefusal", "sandboxPaths"];
     CommandTyped = "command.typed", "A command the person typed, with how it ended.",
         ["command", "workingDirectory", "verdict", "reason", "output", "bytes", "seconds", "exitStatus", "signal",
          "timedOut", "cancelled", "truncated", "pipeHeld", "leftBehind", "sandboxRefused", "sandboxRefusal",
@@ -145,7 +145,7 @@ kinds! {
         ["command", "pattern", "line", "level", "reasons", "sources", "seconds", "metadata"];
     ConfigChange = "config.change", "A setting was changed.", ["path", "old", "new", "source"];
     ApprovalRequested = "approval.requested", "The person was asked about a command.",
-        ["command", "pattern", "line", "level"];
+        ["command", "pattern", "line", "level", "sandboxRefusal"];
     ApprovalPending = "approval.pending", "A question was filed for a person who is elsewhere.",
         ["request", "command", "pattern", "line", "directory", "level", "thread", "client", "expiresAt", "alongside",
          "outcome", "reason", "kind", "fact", "subject", "name", "value", "source"];

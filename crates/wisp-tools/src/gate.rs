@@ -411,7 +411,7 @@ impl Call<'_> {
         };
         let command = visible(line);
         let details = json!({
-            "command": command, "pattern": command, "line": line, "level": level, "sandbox": refused.line,
+            "command": command, "pattern": command, "line": line, "level": level, "sandboxRefusal": refused.line,
         });
         self.recorded(Kind::ApprovalRequested, details)?;
         let question = Question {

@@ -157,8 +157,11 @@ async fn run_once(
                 None => "none",
             }
             .into();
-            let _ = call.audit(Kind::CommandOutcome, details);
             let refused = confinement.and_then(|held| refused::refused(&outcome, &held, directory));
+            if let Some(refused) = &refused {
+                details["sandboxRefusal"] = refused.line.as_str().into();
+            }
+            let _ = call.audit(Kind::CommandOutcome, details);
             Ok((outcome, refused))
         }
         Err(wisp_exec::ExecError::NotStarted) => Err(Returned::refused(

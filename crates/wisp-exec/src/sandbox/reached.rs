@@ -18,15 +18,8 @@ pub struct Reached {
 
 /// From which version of Landlock something is confined, and what is not below it.
 const SINCE: &[(u8, &str)] = &[
-    (2, "moving files between directories is always refused"),
-    (
-        4,
-        "connections are refused by socket family only, not by what is connected to",
-    ),
-    (
-        6,
-        "signals to your other processes and abstract sockets are not held back",
-    ),
+    (2, "files cannot be moved between directories"),
+    (6, "what you allow can signal your other processes"),
 ];
 
 impl Reached {
@@ -80,11 +73,11 @@ impl Reached {
         }
         let older = SINCE.iter().filter(|(since, _)| self.landlock < *since);
         let mut missing: Vec<String> = older
-            .map(|(since, what)| format!("Landlock {since}: {what}"))
+            .map(|(since, what)| format!("without Landlock {since}, {what}"))
             .collect();
         if !self.namespaces {
             missing.push(
-                "namespaces: git hooks and files that editors run can be written by what you allow"
+                "without namespaces, what you allow can write git hooks and files that editors run"
                     .to_owned(),
             );
         }
@@ -123,7 +116,14 @@ mod tests {
         assert_eq!(reached(7, true).words(), "Landlock 7, seccomp, namespaces");
         assert_eq!(reached(7, true).missing(), Vec::<String>::new());
         assert_eq!(reached(1, false).words(), "Landlock 1, seccomp");
-        assert_eq!(reached(1, false).missing().len(), 4);
+        assert_eq!(
+            reached(1, false).missing(),
+            [
+                "without Landlock 2, files cannot be moved between directories",
+                "without Landlock 6, what you allow can signal your other processes",
+                "without namespaces, what you allow can write git hooks and files that editors run",
+            ]
+        );
         assert_eq!(reached(0, true).words(), "none");
         assert!(!reached(0, true).confines());
         assert_eq!(

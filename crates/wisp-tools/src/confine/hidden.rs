@@ -57,7 +57,7 @@ impl Hiding {
             hidden.extend(self.scan.credentials(around.runs_in, HERE).0);
         }
         hidden.push(around.wisp.to_owned());
-        let mut hidden = real(hidden);
+        let mut hidden = real(&hidden);
         // What the system keeps from this user anyway need not be hidden, which costs time.
         hidden.retain(|path| rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok());
         hidden
@@ -71,7 +71,7 @@ impl Hiding {
             .collect();
         hidden.extend(around.env.get("SSH_AUTH_SOCK").map(PathBuf::from));
         hidden.push(around.wisp.to_owned());
-        let mut hidden = real(hidden);
+        let mut hidden = real(&hidden);
         // What a command works in it sees.
         hidden.retain(|path| !around.directory.starts_with(path) && !around.runs_in.starts_with(path));
         hidden
@@ -79,7 +79,7 @@ impl Hiding {
 }
 
 /// The paths with their links followed; those that are there, each once, and none below another.
-fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+fn real(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
     paths.sort();
     paths.dedup();
@@ -173,6 +173,6 @@ mod tests {
             root.join("a-b"),
             root.join("none"),
         ];
-        assert_eq!(real(paths), [root.join("a"), root.join("a-b")]);
+        assert_eq!(real(&paths), [root.join("a"), root.join("a-b")]);
     }
 }

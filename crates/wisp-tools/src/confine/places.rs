@@ -117,7 +117,7 @@ pub(super) fn writable(around: &Around<'_>, more: &[PathBuf]) -> (Vec<PathBuf>, 
             writable.push(place);
         }
     }
-    (there(writable), there(kept))
+    (there(&writable), there(&kept))
 }
 
 /// The repository's own directory when it lies elsewhere than in the conversation's: above it, or, for a worktree, where
@@ -139,7 +139,7 @@ fn repository(directory: &Path) -> Option<PathBuf> {
     (common.join("HEAD").is_file() && common.join("objects").is_dir()).then_some(common)
 }
 
-fn there(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+fn there(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
     paths.sort();
     paths.dedup();
