@@ -45,13 +45,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         stdout,
         stderr,
     } = launch(&spec)?;
-    let mut running = Running {
-        child,
-        link,
-        left: true,
-        full: false,
-        crowd: None,
-    };
+    let mut running = Running::new(child, link);
     let lane = |stream, from| {
         Lane::new(
             from,
@@ -140,6 +134,16 @@ struct Running {
 }
 
 impl Running {
+    fn new(child: Child, link: Option<Link>) -> Self {
+        Self {
+            child,
+            link,
+            left: true,
+            full: false,
+            crowd: None,
+        }
+    }
+
     /// Waits for the command's own process. May be dropped and called again.
     async fn wait(&mut self) -> Result<ExitStatus, Unended> {
         let Some(link) = &mut self.link else {

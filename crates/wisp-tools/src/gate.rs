@@ -393,7 +393,7 @@ pub struct Cleared {
 }
 
 impl Call<'_> {
-    /// Asks whether a command that the sandbox stopped may run again without what stopped it. Asked anew every time:
+    /// Asks whether a command that the sandbox stopped may run without what stopped it. Asked anew every time:
     /// the answer is for this run alone, and `--yes` is none when it is about leaving the sandbox.
     ///
     /// Errors: the step could not be recorded.
@@ -405,9 +405,9 @@ impl Call<'_> {
     ) -> Result<bool, Returned> {
         let network = refused.network && self.services.confining.asks_for_network();
         let (level, asked) = if network {
-            (Level::Moderate, "run it again with the network?")
+            (Level::Moderate, "run it with the network?")
         } else {
-            (Level::Dangerous, "run it again outside the sandbox?")
+            (Level::Dangerous, "run it outside the sandbox?")
         };
         let command = visible(line);
         let details = json!({

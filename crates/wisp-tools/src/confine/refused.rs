@@ -81,6 +81,12 @@ fn may_be_ours(line: &str, confinement: &Confinement, directory: &Path) -> bool 
     if confinement.profile == Profile::Read {
         return true;
     }
+    // The program that complains stands first; it is not what it complains of, unless nothing else is named.
+    let complains = line.split_whitespace().next().filter(|word| word.ends_with(':'));
+    let rest = complains.map_or(line, |word| {
+        &line[line.find(word).map_or(0, |at| at + word.len())..]
+    });
+    let line = if words(rest).next().is_some() { rest } else { line };
     let named: Vec<PathBuf> = words(line).map(|word| directory.join(word)).collect();
     let known =
         |place: &PathBuf| place.parent().is_some_and(|parent| *parent != *directory) || place.exists();
