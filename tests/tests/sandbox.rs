@@ -357,6 +357,69 @@ fn what_grows_without_end_ends_with_a_line_that_says_so() {
     assert_eq!(fs::metadata(place.at("work/big")).unwrap().len(), 1 << 20);
 }
 
+#[test]
+fn a_safe_line_that_the_sandbox_stops_is_told_as_that_and_its_secret_is_not_sent() {
+    let server = wisp_tests::runs("f=$(printf '.%s' env); cat \"$f\"");
+    let wisp = wisp_tests::Wisp::with(&server);
+    fs::write(wisp.work().join(".env"), SECRET).unwrap();
+    let ran = wisp.run(&["go"], "");
+    let told = wisp_tests::tool_message(&server);
+    assert!(!told.contains(SECRET), "{told} {}", ran.err);
+    if !told.contains("not approved") {
+        assert!(
+            told.contains(".env: Permission denied") && told.contains("wisp's sandbox"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn two_commands_at_once_have_nothing_in_common() {
+    let place = Place::new();
+    let confining = place.confining(&[]);
+    let line = "echo x > \"$TMPDIR/mine\"; sleep 0.3; ls \"$TMPDIR\"";
+    let run = || printed(&place.run(&confining, Profile::Read, line));
+    let (one, two) = std::thread::scope(|scope| {
+        let (one, two) = (scope.spawn(run), scope.spawn(run));
+        (one.join().unwrap(), two.join().unwrap())
+    });
+    assert_eq!((one.as_str(), two.as_str()), ("mine\n", "mine\n"));
+}
+
+#[test]
+fn a_home_of_wisps_inside_the_working_directory_is_not_seen() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("work/.wisp")).unwrap();
+    fs::write(place.at("work/.wisp/config.json"), SECRET).unwrap();
+    let options = SandboxOptions {
+        on: true,
+        network: Network::Ask,
+        writable: Vec::new(),
+        pass: Vec::new(),
+        limits: Limits::default(),
+    };
+    let env: Env = [("HOME".to_owned(), place.at("home").display().to_string())]
+        .into_iter()
+        .collect();
+    let confining = Confining::new(options, Some(binary("wisp")), env, place.at("work/.wisp"));
+    for profile in [Profile::Read, Profile::Write] {
+        let text = printed(&place.run(&confining, profile, "cat .wisp/config.json; grep -r CANARY .wisp"));
+        assert!(
+            !text.contains(&format!("{SECRET}\n")) && !text.contains(":CANARY"),
+            "{text}"
+        );
+        place.run(
+            &confining,
+            profile,
+            "echo x > .wisp/config.json; rm -rf .wisp; mv .wisp y",
+        );
+        assert_eq!(
+            fs::read_to_string(place.at("work/.wisp/config.json")).unwrap(),
+            SECRET
+        );
+    }
+}
+
 /// A repository in the working directory, with what runs later in it.
 fn repository(place: &Place) {
     for dir in ["work/.git/hooks", "work/.git/info", "work/.vscode", "work/src"] {
