@@ -10,14 +10,20 @@ pub(crate) fn collect(tree: &Tree, line: &str) -> Vec<SimpleCommand> {
     let mut collector = Collector {
         line,
         found: Vec::new(),
+        pending: Vec::new(),
     };
     collector.visit(tree.root_node());
+    if let Some(first) = collector.found.first_mut() {
+        first.expands.append(&mut collector.pending);
+    }
     collector.found
 }
 
 struct Collector<'a> {
     line: &'a str,
     found: Vec<SimpleCommand>,
+    /// Names expanded before the first part (`case $X in …`).
+    pending: Vec<String>,
 }
 
 impl Collector<'_> {
@@ -84,8 +90,9 @@ impl Collector<'_> {
             return;
         }
         let name = name.to_owned();
-        if let Some(part) = self.found.last_mut() {
-            part.expands.push(name.clone());
+        match self.found.last_mut() {
+            Some(part) => part.expands.push(name.clone()),
+            None => self.pending.push(name.clone()),
         }
         if sets {
             let at = self.push(Shape::Assignment, node);

@@ -13,6 +13,9 @@ const SPEAKERS: [&str; 2] = ["echo", "printf"];
 /// Credentials and private files among the words, also within a word; a pattern in a hidden or absolute path may
 /// match one. What a program that is not known to read only names may be changed by it.
 pub(crate) fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, String)>) {
+    for (_, value) in &part.assignments {
+        found.extend(paths_in(&value.text, !value.literal).find_map(reading));
+    }
     let name = part.name().unwrap_or_default();
     if SPEAKERS.contains(&name) {
         return;
@@ -23,7 +26,7 @@ pub(crate) fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, S
         if text == Some(at) && !word.text.starts_with(['.', '/', '~']) {
             continue;
         }
-        for path in paths_in(&word.text, scripted) {
+        for path in paths_in(&word.text, scripted || !word.literal) {
             found.extend(reading(path).or_else(|| reading(&from_there(part, path)?)));
             if !reads && !part.wrapper {
                 found.extend(writing_by_name(path));
