@@ -214,7 +214,7 @@ pub fn banner(conversation: &Conversation) {
     );
     conversation.events.note(NoteLevel::Info, text);
     let (held, missing) = conversation.registry.services().confining.described();
-    if held.starts_with("off") || held == "none" {
+    if held.starts_with("off") {
         conversation
             .events
             .note(NoteLevel::Warning, format!("sandbox {held}"));

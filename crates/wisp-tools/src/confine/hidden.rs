@@ -1,5 +1,7 @@
 //! What is hidden from commands: the table of credentials as it is found on this disk, and wisp's own home.
 
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use wisp_guard::credentials::{on_machine, sockets, under_home};
@@ -42,14 +44,19 @@ pub(super) struct Hiding {
 impl Hiding {
     /// What a command that only reads does not see: every credential of the table, and wisp's home.
     pub(super) fn reading(&mut self, around: &Around<'_>) -> Vec<PathBuf> {
+        let mut listed = Listed::default();
         let mut hidden: Vec<PathBuf> = on_machine()
             .iter()
             // Of other processes nothing is seen in any case, and of itself a command may see all.
             .filter(|entry| !entry.starts_with("/proc/") || entry.starts_with("/proc/k"))
-            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/')))
+            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/'), &mut listed))
             .collect();
         if let Some(home) = around.home {
-            hidden.extend(under_home().iter().flat_map(|entry| found(home, entry)));
+            hidden.extend(
+                under_home()
+                    .iter()
+                    .flat_map(|entry| found(home, entry, &mut listed)),
+            );
             hidden.extend(self.scan.credentials(home, HOME).0);
         }
         hidden.extend(self.scan.credentials(around.directory, HERE).0);
@@ -65,9 +72,10 @@ impl Hiding {
 
     /// What a command that writes does not see: wisp's home, and what acts for the person when it is asked.
     pub(super) fn writing(around: &Around<'_>) -> Vec<PathBuf> {
+        let mut listed = Listed::default();
         let mut hidden: Vec<PathBuf> = sockets()
             .iter()
-            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/')))
+            .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/'), &mut listed))
             .collect();
         hidden.extend(around.env.get("SSH_AUTH_SOCK").map(PathBuf::from));
         hidden.push(around.wisp.to_owned());
@@ -92,12 +100,31 @@ fn real(paths: &[PathBuf]) -> Vec<PathBuf> {
     kept
 }
 
+/// What directories hold, each read once for all entries of the table.
+#[derive(Default)]
+struct Listed(HashMap<PathBuf, BTreeSet<OsString>>);
+
+impl Listed {
+    fn names(&mut self, directory: &Path) -> &BTreeSet<OsString> {
+        self.0.entry(directory.to_owned()).or_insert_with(|| {
+            let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        })
+    }
+}
+
 /// The files and directories below `root` that an entry of the table names; a component may be a glob.
-fn found(root: &Path, entry: &str) -> Vec<PathBuf> {
+fn found(root: &Path, entry: &str, listed: &mut Listed) -> Vec<PathBuf> {
     let mut places = vec![root.to_owned()];
-    for part in entry.split('/') {
+    for (depth, part) in entry.split('/').enumerate() {
         places = if part.contains(['*', '[', '?']) {
-            places.iter().flat_map(|place| matching(place, part)).collect()
+            places
+                .iter()
+                .flat_map(|place| matching(place, part, listed))
+                .collect()
+        } else if depth == 0 && !listed.names(root).contains(OsStr::new(part)) {
+            // Most of the table is not on any one machine.
+            return Vec::new();
         } else {
             places.into_iter().map(|place| place.join(part)).collect()
         };
@@ -106,11 +133,10 @@ fn found(root: &Path, entry: &str) -> Vec<PathBuf> {
     places
 }
 
-fn matching(directory: &Path, glob: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let alike =
-        entries.filter(|entry| wisp_guard::credentials::matches(glob, &entry.file_name().to_string_lossy()));
-    alike.map(|entry| entry.path()).collect()
+fn matching(directory: &Path, glob: &str, listed: &mut Listed) -> Vec<PathBuf> {
+    let names = listed.names(directory).iter();
+    let alike = names.filter(|name| wisp_guard::credentials::matches(glob, &name.to_string_lossy()));
+    alike.map(|name| directory.join(name)).collect()
 }
 
 #[cfg(test)]

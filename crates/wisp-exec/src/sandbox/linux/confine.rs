@@ -125,8 +125,8 @@ fn place(path: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Sets what a command may use up. What is already less stays.
-pub(super) fn limit(limits: Limits, processes: Option<u64>) -> io::Result<()> {
-    lower(Resource::Core, Some(0))?;
+pub(super) fn limit(limits: Limits, processes: Option<u64>, confined: bool) -> io::Result<()> {
+    lower(Resource::Core, confined.then_some(0))?;
     lower(Resource::Data, (limits.memory > 0).then_some(limits.memory))?;
     lower(Resource::Fsize, (limits.file > 0).then_some(limits.file))?;
     lower(Resource::Nproc, processes)

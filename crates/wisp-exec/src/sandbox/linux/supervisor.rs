@@ -94,7 +94,7 @@ fn become_command(words: &Words, temporary: Option<&Path>) -> Result<Infallible,
     // Root is not counted by the kernel, and others with all they run already.
     let processes = words.limits.processes;
     let room = (processes > 0).then(|| processes + u64::from(threads().unwrap_or(0)));
-    confine::limit(words.limits, room).map_err(failed("limits"))?;
+    confine::limit(words.limits, room, words.confinement.is_some()).map_err(failed("limits"))?;
     if let Some(confinement) = &words.confinement {
         confine::confine(confinement, temporary)?;
     }
