@@ -281,8 +281,18 @@ pub fn serve(model: Model, rule: impl FnMut(&Seen) -> Reply + Send + 'static) ->
     Server::start(Config::new(rule).models([model])).expect("a loopback server starts")
 }
 
-/// The text of the last tool message that the server was sent.
+/// The text of the last tool message that the server was sent, without the two lines that an output stands between.
 pub fn tool_message(server: &Server) -> String {
+    let boundary = |line: &str| line.starts_with("<output-") || line.starts_with("</output-");
+    let content = framed_message(server);
+    content
+        .split_inclusive('\n')
+        .filter(|line| !boundary(line))
+        .collect()
+}
+
+/// The text of the last tool message that the server was sent, as it was sent.
+pub fn framed_message(server: &Server) -> String {
     let chats = server.chats();
     let messages = chats
         .last()

@@ -139,6 +139,7 @@ impl Conversation {
     pub fn start_over(&mut self) {
         self.turns_before = self.turn_number();
         self.record = self.record.renewed(self.stamp());
+        self.record.set_boundary(crate::open::boundary());
         self.record.in_session(self.audit.session().as_str());
         self.estimator.forget_report();
         self.counted = None;

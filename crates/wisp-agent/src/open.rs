@@ -1,6 +1,7 @@
 //! Opening a conversation: the home, the configuration, the audit, the server, the model, the tools. Each thing that
 //! can be wrong here is an error with what to do about it.
 
+mod begun;
 mod parts;
 
 pub use parts::sandbox;
@@ -9,9 +10,8 @@ mod sweeps;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::json;
 use tokio::sync::watch;
-use wisp_audit::{AuditLog, Event as Audited, Kind, SessionId};
+use wisp_audit::{AuditLog, SessionId};
 use wisp_config::{Changed, Config, ConfigError, Paths};
 use wisp_context::{Rules, Target};
 use wisp_guard::{Gate, Policy};
@@ -29,6 +29,8 @@ use crate::model::{Model, Preferences};
 use crate::offer;
 use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
 use crate::secrets::{MaskWhen, Masking, Secrets};
+
+pub(crate) use parts::boundary;
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -433,19 +435,9 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         secrets,
     };
     conversation.set_tools();
-    record_start(&mut conversation, &setup, resumed.as_ref())?;
-    record_kept(&conversation, kept)?;
+    begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
     resumed.iter().for_each(|resumed| conversation.go_on(resumed));
     Ok(conversation)
-}
-
-/// Records that the person's choice was kept as the model, when it was.
-fn record_kept(conversation: &Conversation, kept: Option<Changed>) -> Result<(), OpenError> {
-    let Some(kept) = kept else { return Ok(()) };
-    let details = json!({"path": kept.key, "old": kept.old, "new": kept.new, "source": "chat"});
-    let event = Audited::new(Kind::ConfigChange, details);
-    conversation.audit.append(event)?;
-    Ok(())
 }
 
 fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {
@@ -461,55 +453,4 @@ fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeepe
         source: setup.face,
     };
     Ok(Gatekeeper::new(Gate::new(policy, threshold), asking))
-}
-
-/// Records how the conversation began, with what the sweeps of old outputs and old records removed.
-fn record_start(
-    conversation: &mut Conversation,
-    setup: &Setup,
-    resume: Option<&Resumed>,
-) -> Result<(), OpenError> {
-    let (outputs, audit) = (
-        sweeps::outputs(conversation, setup),
-        sweeps::audit(conversation, setup),
-    );
-    let mut details = json!({
-        "entryPoint": setup.face,
-        "directory": setup.directory.display().to_string(),
-        "home": conversation.paths.home().display().to_string(),
-        "tools": conversation.registry.names(),
-        "model": conversation.model.name,
-        "autoApprove": setup.yes,
-    });
-    if let Some(resumed) = resume {
-        details["resume"] = resumed.name.as_str().into();
-        let from: Vec<&str> = conversation.record.sessions().collect();
-        details["carriedFrom"] = from.into();
-        if resumed.normalised > 0 {
-            details["normalised"] = resumed.normalised.into();
-        }
-    }
-    if let Some(swept) = outputs {
-        details["outputSweep"] = swept;
-    }
-    if let Some(swept) = audit {
-        details["auditSweep"] = swept;
-    }
-    if let Some(sweep) = sweeps::threads(conversation, setup) {
-        details["threadSweep"] = sweep;
-    }
-    conversation
-        .audit
-        .append(Audited::new(Kind::SessionStart, details))?;
-    let model = &conversation.model;
-    let details = json!({
-        "model": model.name, "backend": "ollama", "capabilities": model.show.capabilities, "tools": model.tools,
-        "contextSize": model.window.tokens, "contextNote": model.window.why,
-    });
-    conversation
-        .audit
-        .append(Audited::new(Kind::ModelResolved, details))?;
-    let session = conversation.audit.session().as_str();
-    conversation.record.in_session(session);
-    Ok(())
 }

@@ -45,7 +45,7 @@ impl ThreadRecord {
 
     /// The view at `revision`, however long ago that was.
     pub fn compose_at(&self, revision: Revision) -> Request {
-        let mut assembly = Assembly::new(self.instructions(), revision, self.open_at(revision));
+        let mut assembly = Assembly::new(self, revision, self.open_at(revision));
         for place in Place::EARLIER {
             if let Some(text) = self.blocks.at(place, revision) {
                 assembly.block(place.part(), text);

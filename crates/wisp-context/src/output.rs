@@ -4,6 +4,8 @@
 //! growing history, a smaller budget, a resumed conversation or another model never rewrites what came before
 //! (ADR-0137, "Evidence and decision" 2).
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::admission::excerpt;
@@ -81,6 +83,8 @@ pub struct Arrival {
     pub status: Status,
     /// Whether the tool only reads, so that calling it again is harmless.
     pub reads_only: bool,
+    /// Which stretch of `shown` the tool returned, in bytes; the rest is wisp's own. All of it when none is given.
+    pub data: Option<Range<usize>>,
 }
 
 impl Arrival {
@@ -125,6 +129,9 @@ pub struct Output {
     pub status: Status,
     /// Whether the tool only reads.
     pub reads_only: bool,
+    /// Which stretch of `shown` the tool returned, in bytes; all of it when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<(usize, usize)>,
     /// Whether `shown` was made on loading a file from before there was one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub normalised: bool,
@@ -140,6 +147,16 @@ impl Output {
     /// The whole as far as the record holds it.
     pub fn whole(&self) -> &str {
         self.canonical.as_ref().unwrap_or(&self.shown)
+    }
+
+    /// The stretch of what is sent that the tool returned: of a reference, the lines it quotes.
+    pub(crate) fn data(&self, sent: &str, reference: bool) -> Range<usize> {
+        if reference {
+            let quoted = ["\nfirst line: ", "\nlast line: "];
+            let first = quoted.iter().filter_map(|mark| sent.find(mark)).min();
+            return first.map_or(sent.len(), |at| at + 1)..sent.len();
+        }
+        self.data.map_or(0..sent.len(), |(from, to)| from..to)
     }
 
     /// What a view at `revision` carries: the reference once it is in force, else what was shown.
@@ -165,6 +182,7 @@ impl From<Arrival> for Output {
             kept: arrival.kept,
             status: arrival.status,
             reads_only: arrival.reads_only,
+            data: arrival.data.map(|data| (data.start, data.end)),
             normalised: false,
             reference: None,
             just_normalised: false,
@@ -190,6 +208,8 @@ struct SavedOutput {
     #[serde(default)]
     reads_only: bool,
     #[serde(default)]
+    data: Option<(usize, usize)>,
+    #[serde(default)]
     normalised: bool,
     reference: Option<Reference>,
 }
@@ -214,6 +234,7 @@ impl From<SavedOutput> for Output {
             kept: saved.kept,
             status: saved.status,
             reads_only: saved.reads_only,
+            data: saved.data,
             normalised,
             reference: saved.reference,
             just_normalised,

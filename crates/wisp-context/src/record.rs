@@ -63,6 +63,8 @@ pub struct ThreadRecord {
     /// What the person said in turns that left, oldest first.
     pub(crate) earlier: Earlier,
     pub(crate) revision: Revision,
+    /// The mark that outputs are sent between, the same for the whole conversation; without one they are sent bare.
+    pub(crate) boundary: Option<Text>,
     pub(crate) calls: u32,
     pub(crate) rules: Rules,
     /// Commands typed while a turn is open, recorded when it ends.
@@ -93,6 +95,7 @@ impl ThreadRecord {
             blocks: Blocks::default(),
             earlier: Earlier::default(),
             revision: 0,
+            boundary: None,
             calls: 0,
             rules: Rules::default(),
             waiting: Vec::new(),
@@ -121,6 +124,11 @@ impl ThreadRecord {
     /// Changes the rules for marks made from now on.
     pub fn set_rules(&mut self, rules: Rules) {
         self.rules = rules;
+    }
+
+    /// Gives the conversation the mark that outputs are sent between, unless it has one: requests stay the same.
+    pub fn set_boundary(&mut self, mark: impl Into<Text>) {
+        self.boundary.get_or_insert_with(|| mark.into());
     }
 
     /// The rules in force.

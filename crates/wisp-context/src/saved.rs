@@ -25,6 +25,7 @@ use crate::condense::Condensation;
 use crate::entry::{Entry, Revision};
 use crate::notes::{Note, Task};
 use crate::record::{INSTRUCTIONS, LastUse, ThreadRecord};
+use crate::text::Text;
 use crate::turn::Turn;
 
 pub use load::{LoadError, Loaded, Loss, SavedFile, load, load_with_past};
@@ -57,6 +58,9 @@ struct Header {
     /// Which save this is, from 1.
     save: u64,
     revision: Revision,
+    /// The mark that outputs are sent between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    boundary: Option<Text>,
     calls: u32,
     /// How many there are in all.
     entries: usize,
@@ -185,6 +189,7 @@ impl ThreadRecord {
             version: VERSION,
             save: self.saves,
             revision: self.revision,
+            boundary: self.boundary.clone(),
             calls: self.calls,
             entries: self.entries.len(),
             away: marks

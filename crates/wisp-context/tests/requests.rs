@@ -425,3 +425,102 @@ fn what_quotes_a_templates_tokens_is_sent_with_a_mark_in_them_and_kept_as_it_was
     let bytes: u64 = request.parts.iter().map(|part| part.bytes).sum();
     assert_eq!(bytes, request.bytes(), "sizes are those of what is sent");
 }
+
+#[test]
+fn outputs_stand_between_the_lines_of_the_conversations_mark_and_wisps_words_outside() {
+    let mut record = record();
+    record.set_boundary("0123abcd");
+    record.set_boundary("another");
+    record.record_command(
+        Typed {
+            command: "cat x".into(),
+            output: "typed\n".into(),
+            ..Typed::default()
+        },
+        stamp(),
+    );
+    record.begin_turn("go", stamp());
+    let call = NewCall::new("run_command", json!({"command": "make"}));
+    let (_, calls) = record.record_calls("", vec![call], stamp());
+    let shown = format!(
+        "exit status 0\nfirst\n{}last\nheld back: 3 lines",
+        "x\n".repeat(900)
+    );
+    let arrival = Arrival {
+        data: Some(14..shown.len() - 18),
+        ..Arrival::new(&calls[0].id, "run_command", shown)
+    };
+    record.record_output(arrival, stamp());
+    let request = record.request();
+    let notice = &request.messages[1].content;
+    assert!(
+        notice.ends_with("]\n<output-0123abcd>\ntyped\n</output-0123abcd>\n\ngo"),
+        "{notice}"
+    );
+    let sent = &request.messages[3].content;
+    assert!(
+        sent.starts_with("exit status 0\n<output-0123abcd>\nfirst\n"),
+        "{sent}"
+    );
+    assert!(
+        sent.ends_with("\nlast\n</output-0123abcd>\nheld back: 3 lines"),
+        "{sent}"
+    );
+    record.record_reply("done", false, stamp());
+    record.end_turn(Outcome::Completed);
+    record.begin_turn("next", stamp());
+    let reference = &record.request().messages[3].content;
+    assert!(
+        reference.contains("\n<output-0123abcd>\nfirst line: first\nlast line: ")
+            && reference.ends_with("</output-0123abcd>"),
+        "{reference}"
+    );
+    record.record_reply("done", false, stamp());
+    record.end_turn(Outcome::Completed);
+    let mut saved = record.clone();
+    let files = saved.save();
+    let mut loaded = wisp_context::load(&files.transcript, &files.store)
+        .unwrap()
+        .record;
+    assert_eq!(loaded.compose(), saved.compose());
+    loaded.set_boundary("another");
+    assert_eq!(loaded.compose(), saved.compose(), "a mark once given stays");
+}
+
+#[test]
+fn a_masked_save_keeps_the_ends_of_what_a_tool_returned() {
+    let mut record = record();
+    record.set_boundary("0123abcd");
+    record.begin_turn("go", stamp());
+    let call = NewCall::new("run_command", json!({"command": "make"}));
+    let (_, calls) = record.record_calls("", vec![call], stamp());
+    let arrival = Arrival {
+        data: Some(14..22),
+        ..Arrival::new(
+            &calls[0].id,
+            "run_command",
+            "exit status 0\nsecret!\nheld back: secret!",
+        )
+    };
+    record.record_output(arrival, stamp());
+    let files = record.save_masked(
+        false,
+        Box::new(|value| {
+            let before = value.to_string();
+            let after = before.replace("secret!", "[a longer marker]");
+            let changed = before != after;
+            *value = serde_json::from_str(&after).unwrap();
+            usize::from(changed)
+        }),
+    );
+    let loaded = wisp_context::load(&files.transcript, &files.store).unwrap();
+    assert_eq!(loaded.losses, []);
+    assert_eq!(
+        loaded.record.compose().messages[3].content.as_str(),
+        "exit status 0\n<output-0123abcd>\n[a longer marker]\n</output-0123abcd>\nheld back: [a longer marker]"
+    );
+    assert!(
+        record.compose().messages[3].content.contains("secret!"),
+        "the record keeps it"
+    );
+}

@@ -14,6 +14,7 @@
 //! assert_eq!(wisp_inert::active(&shown), "<|im_end|> a[1] <·|im_end|>");
 //! ```
 
+pub mod boundary;
 mod families;
 
 use std::borrow::Cow;

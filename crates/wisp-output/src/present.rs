@@ -54,6 +54,8 @@ pub struct Presented {
     pub kept: Option<Kept>,
     /// Why there is none although it was wanted.
     pub not_kept: Option<String>,
+    /// Bytes of the note at the text's end.
+    pub note: usize,
 }
 
 /// Shows `output` within the budget and keeps it when it is longer than that, in its raw bytes or in what is
@@ -65,6 +67,7 @@ pub fn present(mut output: Output<'_>, place: Place<'_>, context: &Context<'_>) 
             held: Vec::new(),
             kept: None,
             not_kept: None,
+            note: 0,
         };
     }
     match keep(&mut output, place, context) {
@@ -108,6 +111,7 @@ fn stored(draft: Draft, context: &Context<'_>) -> Result<Presented, StoreError> 
     let fitted = fitted.map_err(StoreError::Source)?;
     let kept = draft.commit(context.about.clone(), &fitted.held, context.now)?;
     Ok(Presented {
+        note: fitted.note,
         text: fitted.text,
         held: fitted.held,
         kept: Some(kept),
@@ -121,6 +125,7 @@ pub(crate) fn unkept(output: &Output<'_>, context: &Context<'_>, why: String) ->
     let fitted = fitted(held.whole(), Keeping::Lost(why.clone()), context).expect("memory can be read");
     let not_kept = (!fitted.is_whole()).then_some(why);
     Presented {
+        note: fitted.note,
         text: fitted.text,
         held: fitted.held,
         kept: None,
@@ -138,7 +143,7 @@ fn fitted(whole: Whole<'_>, keeping: Keeping, context: &Context<'_>) -> io::Resu
     if let Some(text) = fit::shown_whole(whole, context.budget)? {
         return Ok(Fitted {
             text,
-            held: Vec::new(),
+            ..Fitted::default()
         });
     }
     telling.signals = Signals {

@@ -33,7 +33,8 @@ const COMMENTS: [(&str, Comment); 5] = [
 ];
 
 fn on_result(name: &str, result: &Message, seen: &Seen) -> String {
-    let text = result.content.trim();
+    let text = bare(&result.content);
+    let text = text.trim();
     let failure = text.lines().next().filter(|line| line.starts_with("error"));
     let mut comment = match failure {
         Some(line) => format!("{name} did not do it: {line}"),
@@ -46,6 +47,15 @@ fn on_result(name: &str, result: &Message, seen: &Seen) -> String {
         comment.push_str(&held_back(&amount, text, seen));
     }
     comment
+}
+
+/// A result without the two lines that wisp sends an output between.
+fn bare(content: &str) -> String {
+    let boundary = |line: &str| line.starts_with("<output-") || line.starts_with("</output-");
+    content
+        .split_inclusive('\n')
+        .filter(|line| !boundary(line))
+        .collect()
 }
 
 fn held_back(amount: &str, text: &str, seen: &Seen) -> String {

@@ -6,7 +6,7 @@ use wisp_audit::AuditLog;
 use wisp_config::{Config, Paths};
 use wisp_context::{Rules, Stamp, Target, ThreadRecord, Time};
 use wisp_exec::Limits;
-use wisp_host::Env;
+use wisp_host::{Env, IdSource, RandomIds};
 use wisp_output::ToolBudget;
 use wisp_tools::{Confining, Keep, Network, SandboxOptions, Services, ToolOptions};
 
@@ -93,11 +93,22 @@ pub(super) fn record(
         memory,
         ..setup.rules
     };
-    if let Some(resumed) = resumed {
-        return resumed.record.clone().with_rules(rules);
-    }
-    let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
-    ThreadRecord::new(instructions(config), stamp).with_rules(rules)
+    let mut record = match resumed {
+        Some(resumed) => resumed.record.clone(),
+        None => {
+            let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
+            ThreadRecord::new(instructions(config), stamp)
+        }
+    };
+    record.set_boundary(boundary());
+    record.with_rules(rules)
+}
+
+/// A mark that outputs are sent between, which nobody can know beforehand.
+pub(crate) fn boundary() -> String {
+    let mut mark = RandomIds.next();
+    mark.truncate(wisp_inert::boundary::MARK_CHARS);
+    mark
 }
 
 /// wisp's own instructions, then the person's extension.

@@ -118,7 +118,11 @@ impl Conversation {
             return Ok(());
         }
         for (finished, text) in finished.iter_mut().zip(texts) {
-            finished.pending.admitted.shown = text;
+            let admitted = &mut finished.pending.admitted;
+            if admitted.shown != text {
+                admitted.data = 0..text.len();
+                admitted.shown = text;
+            }
         }
         let details = json!({"message": "results were cut at the point of sending", "context": "batch"});
         self.record_event(number, Kind::Error, details)?;
@@ -216,6 +220,7 @@ impl Conversation {
         let pending = &finished.pending;
         let admitted = &pending.admitted;
         let mut arrival = Arrival::new(call, pending.tool.as_str(), admitted.shown.as_str());
+        arrival.data = Some(admitted.data.clone());
         arrival.bytes = admitted.bytes;
         arrival.lines = admitted.lines;
         arrival.held_back = held_back(admitted);

@@ -2,10 +2,14 @@
 //! message and the person's own prompts holds a token of a template.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use wisp_inert::boundary;
 
 use crate::entry::{Content, Cut, Entry, Revision};
 use crate::message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall, size};
 use crate::output::Output;
+use crate::record::ThreadRecord;
 use crate::text::Text;
 use crate::turn::Outcome;
 
@@ -15,6 +19,8 @@ use super::{INTERRUPTED, NO_OUTPUT, NO_RESULT};
 pub(super) struct Assembly<'a> {
     request: Request,
     revision: Revision,
+    /// The mark that outputs stand between.
+    boundary: Option<&'a Text>,
     open: Option<u32>,
     /// Texts of the person's side that wait to become one message.
     asked: Vec<Text>,
@@ -27,9 +33,9 @@ pub(super) struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    pub(super) fn new(instructions: &str, revision: Revision, open: Option<u32>) -> Self {
+    pub(super) fn new(record: &'a ThreadRecord, revision: Revision, open: Option<u32>) -> Self {
         let mut request = Request::default();
-        let system = Message::new(Role::System, instructions);
+        let system = Message::new(Role::System, record.instructions());
         request.parts.push(Part {
             message: 0,
             kind: PartKind::Instructions,
@@ -40,6 +46,7 @@ impl<'a> Assembly<'a> {
         Self {
             request,
             revision,
+            boundary: record.boundary.as_ref(),
             open,
             asked: Vec::new(),
             thinking: None,
@@ -106,10 +113,10 @@ impl<'a> Assembly<'a> {
     /// Puts a text on the person's side, beside what already waits there: a prompt as it was typed, all else inert.
     fn ask(&mut self, kind: PartKind, entry: Option<&Entry>, text: &'a Text) {
         self.answer_calls();
-        let text = if kind == PartKind::Prompt {
-            text.clone()
-        } else {
-            inert(text)
+        let text = match kind {
+            PartKind::Prompt => text.clone(),
+            PartKind::Command => self.framed(text, quoted_in(text)),
+            _ => inert(text),
         };
         let first = self.asked.is_empty();
         let frame = if first {
@@ -158,16 +165,34 @@ impl<'a> Assembly<'a> {
     fn answer_calls(&mut self) {
         for (call, answer) in std::mem::take(&mut self.calls) {
             let output = answer.and_then(Entry::output);
-            let (kind, content) = match output.map(|output| output.sent(self.revision)) {
+            let (kind, content) = match output.map(|output| (output, output.sent(self.revision))) {
                 None => (PartKind::Stub, Text::from(NO_RESULT)),
-                Some((text, _)) if text.is_empty() => (PartKind::Output, Text::from(NO_OUTPUT)),
-                Some((text, true)) => (PartKind::Reference, inert(text)),
-                Some((text, false)) => (PartKind::Output, inert(text)),
+                Some((_, (text, _))) if text.is_empty() => (PartKind::Output, Text::from(NO_OUTPUT)),
+                Some((output, (text, reference))) => {
+                    let kind = if reference {
+                        PartKind::Reference
+                    } else {
+                        PartKind::Output
+                    };
+                    (kind, self.framed(text, output.data(text, reference)))
+                }
             };
             let mut message = Message::answer(call, content);
             message.tool_name = Some(own(&call.name));
             self.part(kind, answer, message.bytes());
             self.request.messages.push(message);
+        }
+    }
+
+    /// A text with the stretch of it that a tool returned between the lines of the conversation's mark, and its tokens
+    /// inert.
+    fn framed(&self, text: &Text, data: Range<usize>) -> Text {
+        match self.boundary {
+            Some(mark) if !data.is_empty() => {
+                let framed = boundary::framed(text, data, mark);
+                inert(&Text::from(framed))
+            }
+            _ => inert(text),
         }
     }
 
@@ -255,6 +280,12 @@ fn join(one: &str, other: &str) -> String {
     } else {
         format!("{one}{SEPARATOR}{other}")
     }
+}
+
+/// The stretch of a typed command's notice that the command printed: what follows the notice's own words.
+fn quoted_in(notice: &str) -> Range<usize> {
+    let end = notice.len();
+    notice.find("]\n").map_or(end, |at| at + 2)..end
 }
 
 /// A text that only quotes what a chat template is made of: its tokens with a mark, the same text each time.

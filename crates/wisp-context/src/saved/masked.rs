@@ -1,7 +1,8 @@
 //! Saving without secrets: what is written of a record has markers in their place, while the record itself keeps them.
 //!
 //! Byte offsets that an entry has into its own text hold no longer where a marker of another length stands before them.
-//! A reply's cuts are therefore left out with it: from the next opening on, that reply is sent whole.
+//! What was shown of an output is masked piece by piece, so that it is still known where wisp's own words end; a reply's
+//! cuts are left out with it: from the next opening on, that reply is sent whole.
 
 use std::cell::RefCell;
 
@@ -43,12 +44,42 @@ impl<'a, T: Serialize> Written<'a, T> {
 
 fn masked<T: Serialize>(item: &T, mask: &RefCell<Masking>) -> Option<Value> {
     let mut value = serde_json::to_value(item).ok()?;
+    let in_pieces = take_apart(&mut value).is_some();
     if (mask.borrow_mut())(&mut value) == 0 {
         return None;
+    }
+    if in_pieces {
+        put_together(&mut value);
     }
     if let Some(entry) = value.as_object_mut() {
         entry.remove("cuts");
         entry.remove("cut_revision");
     }
     Some(value)
+}
+
+/// Takes what was shown of an output apart at the ends of what its tool returned, so that they are still known when the
+/// pieces have become longer or shorter.
+fn take_apart(entry: &mut Value) -> Option<()> {
+    let data: (usize, usize) = serde_json::from_value(entry.get("data")?.clone()).ok()?;
+    let shown = entry.get("shown")?.as_str()?;
+    let pieces = [
+        shown.get(..data.0)?,
+        shown.get(data.0..data.1)?,
+        shown.get(data.1..)?,
+    ];
+    entry["shown"] = Value::from(&pieces[..]);
+    Some(())
+}
+
+fn put_together(entry: &mut Value) {
+    let Some(pieces) = entry.get("shown").and_then(Value::as_array) else {
+        return;
+    };
+    let pieces: Vec<&str> = pieces.iter().filter_map(Value::as_str).collect();
+    let [before, data, _] = pieces[..] else { return };
+    let ends = [before.len(), before.len() + data.len()];
+    let shown = pieces.concat();
+    entry["data"] = Value::from(&ends[..]);
+    entry["shown"] = shown.into();
 }

@@ -12,6 +12,7 @@ use crate::entry::{Content, Cut, Entry, EntryId, Kind, Origin, Revision};
 use crate::notes::{Note, Task};
 use crate::record::{INSTRUCTIONS, LastUse, Rules, ThreadRecord};
 use crate::tail::Tail;
+use crate::text::Text;
 use crate::turn::{Outcome, Turn};
 
 use super::load::{Loss, SavedFile};
@@ -27,6 +28,7 @@ const LARGEST_PAST: u32 = 1_000_000;
 pub(super) struct Parts {
     pub(super) save: u64,
     pub(super) revision: Revision,
+    pub(super) boundary: Option<Text>,
     pub(super) calls: u32,
     /// How many entries there should be.
     pub(super) expected: usize,
@@ -74,6 +76,7 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
         condensations: Tail::of(condensations, 0),
         blocks: blocks(parts.blocks),
         earlier: Earlier::default(),
+        boundary: parts.boundary,
         calls,
         rules: Rules::default(),
         waiting: Vec::new(),

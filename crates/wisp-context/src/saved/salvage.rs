@@ -39,6 +39,7 @@ impl Read {
                 self.header_version = Some(header.version);
                 parts.save = header.save;
                 parts.revision = header.revision;
+                parts.boundary = header.boundary;
                 parts.calls = header.calls;
                 parts.expected = header.entries;
                 parts.away = header.away;

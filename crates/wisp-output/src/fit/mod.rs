@@ -72,6 +72,8 @@ pub struct Fitted {
     pub text: String,
     /// What it leaves out, in order; empty when it is whole.
     pub held: Vec<HeldBack>,
+    /// Bytes of the note at its end.
+    pub note: usize,
 }
 
 impl Fitted {
@@ -110,7 +112,7 @@ pub fn fit(whole: Whole<'_>, budget: usize, telling: &Telling) -> io::Result<Fit
     if let Some(text) = whole::cleaned(whole, budget)? {
         return Ok(Fitted {
             text,
-            held: Vec::new(),
+            ..Fitted::default()
         });
     }
     reduced(whole, budget, telling)

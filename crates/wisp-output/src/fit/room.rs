@@ -78,6 +78,7 @@ fn bare(whole: Whole<'_>, budget: usize) -> Fitted {
     Fitted {
         text: sign.unwrap_or_default().to_owned(),
         held: vec![held],
+        note: 0,
     }
 }
 
@@ -192,6 +193,7 @@ impl Frames {
             fitted.text.push('\n');
         }
         fitted.text.push_str(&note);
+        fitted.note = note.len();
         fitted
     }
 }

@@ -1,11 +1,15 @@
 //! Admission: what the model is shown of a result is decided here, once, and the whole is kept when it is more.
 
 use std::io::Read;
+use std::ops::Range;
 
 use wisp_exec::{Outcome, StreamOutput};
+use wisp_inert::boundary;
 use wisp_output::fit::FirstError;
 use wisp_output::store::About as Described;
-use wisp_output::{Context, HeldBack, Kept, Measured, Output, Piece, Place, Stream, present};
+use wisp_output::{
+    Context, HeldBack, Kept, Measured, Output, Piece, Place, Presented, Stream, present, refit,
+};
 
 use super::file;
 use crate::call::{Keep, Services};
@@ -37,6 +41,8 @@ pub struct KeptRecord {
 pub struct Admitted {
     /// What the model is shown, at most the budget.
     pub shown: String,
+    /// Which stretch of it the tool returned, in bytes: the rest is wisp's own words.
+    pub data: Range<usize>,
     /// The beginning of the whole, for the person, at most 16 KiB.
     pub beginning: String,
     /// Bytes of the whole.
@@ -61,6 +67,8 @@ pub struct Admitted {
     pub(super) note: Option<String>,
     /// What the tool returned, until the batch is finished: a result that has to shrink is kept from it.
     pub(super) whole: Option<Body>,
+    /// A command's header and footer, which are wisp's own.
+    pub(super) around: (String, String),
 }
 
 impl Admitted {
@@ -106,6 +114,7 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
     let note = about.note.clone();
     let admitted = Admitted {
         shown: String::new(),
+        data: 0..0,
         beginning: beginning(&body),
         bytes: 0,
         lines: 0,
@@ -118,21 +127,78 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
         exit,
         note,
         whole: None,
+        around: (String::new(), String::new()),
     };
-    match body {
-        Body::Page(text) => page(text, admitted),
+    let own = is_wisps_own(ending);
+    let mut admitted = match body {
+        Body::Page(text) => page((text, ""), admitted),
         Body::File { page, path } => file::read_whole(&page, &path, admitted, about, services),
         body => shown(body, admitted, about, services),
+    };
+    if own {
+        admitted.data = 0..0;
+    }
+    admitted
+}
+
+/// Whether a result that ended so is made of wisp's own words alone.
+fn is_wisps_own(ending: &Ending) -> bool {
+    match ending {
+        Ending::Denied | Ending::Declined | Ending::NeverRan => true,
+        Ending::Failed(how) => how == "error",
+        Ending::Done | Ending::Exit(_) | Ending::Interrupted => false,
+    }
+}
+
+/// Where what a tool returned lies in `text`, which begins with wisp's `head` and ends with `note` bytes of wisp's, and
+/// before them its `foot`.
+pub(super) fn data_in(text: &str, (head, foot): (&str, &str), note: usize) -> Range<usize> {
+    let from = if text.starts_with(head) { head.len() } else { 0 };
+    let end = text.len().saturating_sub(note).max(from);
+    let foot = if text[from..end].ends_with(foot) {
+        foot.len()
+    } else {
+        0
+    };
+    from..end - foot
+}
+
+/// The header and the footer of a command's output, as they stand above and below its streams.
+pub(super) fn around(body: &Body) -> (String, String) {
+    match body {
+        Body::Command {
+            header,
+            footer,
+            outcome,
+        } => {
+            let printed = outcome.stdout.bytes() + outcome.stderr.bytes();
+            let silent = if printed == 0 { "no output\n" } else { "" };
+            (ended(header) + silent, ended(footer))
+        }
+        _ => (String::new(), String::new()),
+    }
+}
+
+/// A text with the newline that ends its last line.
+fn ended(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') {
+        text.to_owned()
+    } else {
+        format!("{text}\n")
     }
 }
 
 /// A page is bounded by its tool; what is shown is what it is.
-pub(super) fn page(text: String, admitted: Admitted) -> Admitted {
+pub(super) fn page((text, closing): (String, &str), admitted: Admitted) -> Admitted {
+    let note = line_of(admitted.note.as_deref());
+    let data = note.len()..note.len() + text.len();
+    let text = text + closing;
     Admitted {
+        data,
         bytes: text.len() as u64,
         lines: text.lines().count() as u64,
         printed: (text.len() as u64, text.lines().count() as u64),
-        shown: format!("{}{text}", line_of(admitted.note.as_deref())),
+        shown: format!("{note}{text}"),
         whole: Some(Body::Text(text)),
         ..admitted
     }
@@ -147,10 +213,16 @@ fn shown(body: Body, admitted: Admitted, about: &About<'_>, services: &Services)
     let output = output_of(&body);
     let bytes = output.bytes();
     let note = line_of(admitted.note.as_deref());
-    let budget = if admitted.command {
+    let most = if admitted.command {
         services.budget.command_bytes()
     } else {
         services.budget.bytes()
+    };
+    let budget = if bytes > most.saturating_sub(note.len()) as u64 {
+        // What is cut leaves room for the lines it is sent between.
+        most.saturating_sub(boundary::BYTES)
+    } else {
+        most
     };
     let context = Context {
         id: about.call,
@@ -169,14 +241,22 @@ fn shown(body: Body, admitted: Admitted, about: &About<'_>, services: &Services)
         Keep::In(store) => Place::Store(store),
         Keep::Nowhere(why) => Place::Nowhere(why),
     };
-    let presented = present(output, place, &context);
+    let presented = grown(
+        present(output, place, &context),
+        most - note.len().min(most),
+        context,
+    );
     let kept = presented.kept.as_ref().map(KeptRecord::of);
+    let (head, foot) = around(&body);
+    let data = data_in(&presented.text, (&head, &foot), presented.note);
     let shown_lines = || presented.text.lines().count() as u64;
     let lines = kept.as_ref().map_or_else(shown_lines, |k| k.total_lines);
     let printed = printed(&body).unwrap_or((bytes, lines));
     Admitted {
         lines: printed.1,
         printed,
+        data: note.len() + data.start..note.len() + data.end,
+        around: (head, foot),
         shown: format!("{note}{}", presented.text),
         bytes,
         held: presented.held,
@@ -185,6 +265,25 @@ fn shown(body: Body, admitted: Admitted, about: &About<'_>, services: &Services)
         not_kept: presented.not_kept,
         ..admitted
     }
+}
+
+/// A kept output fitted once more when what is sent of it, its tokens inert and its two lines beside it, passed `most`
+/// bytes.
+fn grown(mut presented: Presented, most: usize, context: Context<'_>) -> Presented {
+    let sent = presented.text.len() + growth(&presented.text) + boundary::BYTES;
+    let budget = context.budget.saturating_sub(sent.saturating_sub(most));
+    if let Some(kept) = &presented.kept
+        && sent > most
+        && let Ok(fitted) = refit(kept, &Context { budget, ..context })
+    {
+        (presented.text, presented.held, presented.note) = (fitted.text, fitted.held, fitted.note);
+    }
+    presented
+}
+
+/// How many bytes a text grows by when the tokens in it are made inert on the way to the model.
+pub(super) fn growth(text: &str) -> usize {
+    wisp_inert::inert(text).len() - text.len()
 }
 
 /// Bytes and lines of a command's streams.

@@ -5,12 +5,13 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use wisp_inert::boundary;
 use wisp_output::batch::{cap_all, finish};
 use wisp_output::store::About;
 use wisp_output::{Context, Place, Store, present, refit};
 
 use super::Pending;
-use super::admit::{KeptRecord, first_error, line_of, output_of};
+use super::admit::{KeptRecord, data_in, first_error, growth, line_of, output_of};
 use crate::call::{Keep, Services};
 use crate::tool::Body;
 
@@ -44,6 +45,10 @@ pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -
     });
     let after: usize = texts.iter().map(String::len).sum();
     for (pending, text) in batch.iter_mut().zip(texts) {
+        if text.get(pending.admitted.data.clone()).is_none() {
+            // It was cut where it stood: what is left of it is all taken for the tool's.
+            pending.admitted.data = 0..text.len();
+        }
         pending.admitted.shown = text;
         pending.admitted.whole = None;
     }
@@ -78,13 +83,21 @@ fn again(pending: &mut Pending, share: usize, services: &Services, memory: bool)
     let context = Context {
         id: &pending.call,
         about,
-        budget: share.saturating_sub(note.len()),
+        budget: share.saturating_sub(note.len() + boundary::BYTES),
         memory,
         command: pending.admitted.command,
         now: services.clock.now(),
         first_error: Some(&first_error),
     };
-    let fitted = refit(&kept, &context).map_err(|e| e.to_string())?;
+    let mut fitted = refit(&kept, &context).map_err(|e| e.to_string())?;
+    let grown = growth(&fitted.text);
+    if grown > 0 {
+        let budget = context.budget.saturating_sub(grown);
+        fitted = refit(&kept, &Context { budget, ..context }).map_err(|e| e.to_string())?;
+    }
+    let (head, foot) = &pending.admitted.around;
+    let data = data_in(&fitted.text, (head, foot), fitted.note);
+    pending.admitted.data = note.len() + data.start..note.len() + data.end;
     pending.admitted.held = fitted.held;
     // The text goes out either way; a record that cannot be written keeps what it said before.
     let _ = store.record_held(&mut kept, &pending.admitted.held);

@@ -25,7 +25,7 @@ pub(super) fn read_whole(
     let closing = &shown.closing;
     let kept = shown.rest.and_then(|rest| keep(rest, path, about, services));
     let Some((kept, mut held)) = kept else {
-        return page(format!("{}{closing}", shown.lines), admitted);
+        return page((shown.lines.clone(), closing), admitted);
     };
     let telling = Telling {
         keeping: kept.keeping(),
@@ -37,6 +37,7 @@ pub(super) fn read_whole(
     held.marker_at = before.len();
     let record = KeptRecord::of(&kept);
     Admitted {
+        data: before.len() - shown.lines.len()..before.len(),
         shown: format!("{before}{note}\n{closing}"),
         bytes: record.total_bytes,
         lines: record.total_lines,

@@ -37,6 +37,7 @@ impl Registry {
         let shown = (presented.text.len() as u64, presented.text.lines().count() as u64);
         let (bytes, lines) = kept.as_ref().map_or(shown, |k| (k.total_bytes, k.total_lines));
         let admitted = Admitted {
+            data: 0..presented.text.len() - presented.note,
             beginning: presented.text.clone(),
             shown: presented.text,
             bytes,
@@ -50,6 +51,7 @@ impl Registry {
             exit: None,
             note: None,
             whole: None,
+            around: (String::new(), String::new()),
         };
         self.held_back(&admitted);
         if let Some(kept) = &admitted.kept {
