@@ -61,6 +61,14 @@ pub enum ConfigError {
     /// The variable that says where wisp's files are is not UTF-8.
     #[error("{0} is not UTF-8 text, so wisp's files cannot be named")]
     HomeNotText(&'static str),
+    /// The variable that says where wisp's files are names another place in each directory.
+    #[error("{variable} is {}, which is not absolute: wisp's files would be in another place in each directory", path.display())]
+    HomeNotAbsolute {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        path: PathBuf,
+    },
     /// wisp's home cannot be used.
     #[error("wisp's home cannot be used: {0}")]
     Home(#[source] FileError),
@@ -95,6 +103,9 @@ impl ConfigError {
             } => format!("did you mean {near}?"),
             Self::Unknown { nearest: None, .. } => "wisp config list names every setting".to_owned(),
             Self::NoHome => "set WISP_HOME to a directory".to_owned(),
+            Self::HomeNotAbsolute { .. } => {
+                "set WISP_HOME to an absolute path, which begins with /".to_owned()
+            }
             Self::HomeNotText(_) => "set WISP_HOME to a directory whose path is UTF-8".to_owned(),
             Self::Home(_) | Self::Write(_) => {
                 "make it a directory you can write to, or set WISP_HOME to another".to_owned()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -178,7 +179,11 @@ fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
             "it is longer than {MAX_FILE} bytes"
         )));
     }
-    fs::read(path).map(Some)
+    let mut file = fs::File::open(path)?;
+    wisp_host::files::trusted(&file, path).map_err(std::io::Error::other)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// The file's text; where it is none, the place of the first byte that is not.

@@ -18,15 +18,24 @@ impl Paths {
         Self { home: home.into() }
     }
 
-    /// The paths under the home the environment names; relative ones count from `cwd`.
-    pub fn of(env: &Env, cwd: &Path) -> Result<Self, ConfigError> {
+    /// The paths under the home the environment names, which must be absolute: a home that is another in each directory
+    /// would lose what was allowed and recorded in the one before.
+    pub fn of(env: &Env, _cwd: &Path) -> Result<Self, ConfigError> {
         let Some(home) = env.wisp_home() else {
             let unread = ["WISP_HOME", "HOME"]
                 .into_iter()
                 .find(|name| env.is_not_text(name));
             return Err(unread.map_or(ConfigError::NoHome, ConfigError::HomeNotText));
         };
-        Ok(Self::under(cwd.join(home)))
+        if home.is_relative() {
+            let variable = if env.get("WISP_HOME").is_some() {
+                "WISP_HOME"
+            } else {
+                "HOME"
+            };
+            return Err(ConfigError::HomeNotAbsolute { variable, path: home });
+        }
+        Ok(Self::under(home))
     }
 
     /// Makes the home and sees that it can be written to: private, the person's own, on a disk with room for a
@@ -122,9 +131,23 @@ mod tests {
         let of = |pairs: &[(&str, &str)]| Paths::of(&env(pairs), cwd).map(|p| p.config());
         assert_eq!(of(&[("HOME", "/h")]).unwrap(), Path::new("/h/.wisp/config.json"));
         assert_eq!(
-            of(&[("HOME", "/h"), ("WISP_HOME", "w")]).unwrap(),
-            Path::new("/work/w/config.json")
+            of(&[("HOME", "/h"), ("WISP_HOME", "/w")]).unwrap(),
+            Path::new("/w/config.json")
         );
+        for (pairs, said) in [
+            (
+                [("HOME", "/h"), ("WISP_HOME", "w")],
+                "WISP_HOME is w, which is not absolute",
+            ),
+            (
+                [("HOME", "../h"), ("OTHER", "")],
+                "HOME is ../h/.wisp, which is not absolute",
+            ),
+        ] {
+            let error = of(&pairs).unwrap_err();
+            assert!(error.to_string().starts_with(said), "{error}");
+            assert!(error.hint().contains("an absolute path"));
+        }
         assert!(matches!(of(&[]), Err(ConfigError::NoHome)));
     }
 

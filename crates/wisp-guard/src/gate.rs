@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use wisp_term::safe::{Mixed, mixed};
 use wisp_term::visible;
 
 use crate::approvals::{Approvals, Thing};
@@ -265,15 +266,27 @@ fn question(request: &Request, things: Vec<Thing>, place: &Place<'_>) -> Questio
             patterns.push(pattern);
         }
     }
+    let command = request.shown();
+    let mut reasons: Vec<String> = reasons.iter().map(|reason| visible(reason)).collect();
+    reasons.extend(mixed(&command).iter().map(look_alike));
     Question {
-        command: request.shown(),
+        command,
         request: request.clone(),
         level,
-        reasons: reasons.iter().map(|reason| visible(reason)).collect(),
+        reasons,
         pattern: patterns.join(", "),
         things,
         directory: place.directory.to_owned(),
     }
+}
+
+/// What is said of a word that looks like another one.
+fn look_alike(mixed: &Mixed) -> String {
+    let scripts = mixed.scripts.join(" and ");
+    format!(
+        "{} mixes {scripts} letters: it may not be the word it looks like",
+        mixed.word
+    )
 }
 
 fn together(things: &[Thing]) -> Verdict {
@@ -342,6 +355,15 @@ fn edit(path: &str, real: &Path, mode: &str, directory: &Path) -> Thing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_that_mixes_alphabets_is_named_with_them() {
+        let words = mixed("g\u{456}t push");
+        assert_eq!(
+            look_alike(&words[0]),
+            "g\u{456}t mixes Latin and Cyrillic letters: it may not be the word it looks like"
+        );
+    }
     use crate::approvals::{Grant, Scope};
 
     fn gate() -> Gate {

@@ -38,11 +38,18 @@ impl ApprovalFile {
         Self { path: path.into() }
     }
 
+    /// Why the file allows nothing although it is there: others can write it.
+    pub fn mistrusted(&self) -> Option<FileError> {
+        let file = files::open_own(&self.path).ok()?;
+        files::trusted(&file, &self.path).err()
+    }
+
     /// What is allowed now, newest first. A missing or unreadable file allows nothing.
     pub fn load(&self, now: Timestamp) -> Vec<Approval> {
         let mut text = String::new();
         let read = files::open_own(&self.path)
             .ok()
+            .filter(|file| files::trusted(file, &self.path).is_ok())
             .and_then(|mut file| file.read_to_string(&mut text).ok());
         let all: Vec<Approval> = read
             .and_then(|_| serde_json::from_str(&text).ok())

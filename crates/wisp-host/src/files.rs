@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::faults::{self, Step};
@@ -17,6 +17,16 @@ pub enum FileError {
         path: PathBuf,
         /// What it is instead.
         why: &'static str,
+    },
+    /// Somebody else can write it, and could so decide what wisp does.
+    #[error("{} is not used: {why}; hint: {fix}", path.display())]
+    Loose {
+        /// The file.
+        path: PathBuf,
+        /// Who can write it.
+        why: &'static str,
+        /// The command that puts that right.
+        fix: String,
     },
     /// The system refused an operation.
     #[error("cannot {what} {}: {source}", path.display())]
@@ -52,7 +62,8 @@ impl FileError {
     }
 }
 
-/// Makes `path` and its missing parents 0700, and refuses one that is a link, not a directory, or another user's.
+/// Makes `path` and its missing parents 0700, and refuses one that is a link, not a directory, another user's, or a
+/// directory that all users share. One that others may read or write is made 0700.
 pub fn private_dir(path: &Path) -> Result<(), FileError> {
     let made = || DirBuilder::new().recursive(true).mode(0o700).create(path);
     let made = faults::pass(Step::MakeFolder, path).and_then(|()| made());
@@ -64,13 +75,43 @@ pub fn private_dir(path: &Path) -> Result<(), FileError> {
         "it is not a directory"
     } else if meta.uid() != rustix::process::geteuid().as_raw() {
         "it belongs to another user"
-    } else {
+    } else if meta.mode() & STICKY != 0 {
+        "all users share it"
+    } else if meta.mode() & OTHERS == 0 {
         return Ok(());
+    } else {
+        let own = fs::Permissions::from_mode(meta.mode() & 0o7777 & !OTHERS);
+        return fs::set_permissions(path, own).map_err(|e| FileError::io("make private", path, e));
     };
     Err(FileError::NotOurs {
         path: path.to_owned(),
         why,
     })
+}
+
+/// The mark of a directory that all users share, such as the one for temporary files.
+const STICKY: u32 = 0o1000;
+/// What others than the owner may do.
+const OTHERS: u32 = 0o077;
+
+/// Refuses an open file that decides what wisp does and that others than its owner, or than root, can write.
+pub fn trusted(file: &File, path: &Path) -> Result<(), FileError> {
+    let meta = file.metadata().map_err(|e| FileError::io("read", path, e))?;
+    let loose = |why, fix| FileError::Loose {
+        path: path.to_owned(),
+        why,
+        fix,
+    };
+    let own = rustix::process::geteuid().as_raw();
+    if meta.uid() != own && meta.uid() != 0 {
+        let fix = format!("chown {own} {}", path.display());
+        return Err(loose("it belongs to another user", fix));
+    }
+    if meta.mode() & 0o022 != 0 {
+        let fix = format!("chmod go-w {}", path.display());
+        return Err(loose("others can write it", fix));
+    }
+    Ok(())
 }
 
 /// The flags of every open below: not through a link, and not inherited by a child.
@@ -222,8 +263,6 @@ impl Write for Staged {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]
@@ -235,6 +274,40 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_others_may_read_is_made_private_and_a_shared_one_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        private_dir(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o700);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o1777)).unwrap();
+        let refused = private_dir(&path).unwrap_err().to_string();
+        assert!(refused.ends_with("all users share it"), "{refused}");
+        assert_eq!(
+            fs::metadata(&path).unwrap().mode() & 0o7777,
+            0o1777,
+            "left as it was"
+        );
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_is_refused_with_the_command_that_helps() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.json");
+        fs::write(&path, "{}").unwrap();
+        for (mode, fine) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let said = trusted(&open_own(&path).unwrap(), &path);
+            assert_eq!(said.is_ok(), fine, "{mode:o}");
+            if let Err(error) = said {
+                let fix = format!("others can write it; hint: chmod go-w {}", path.display());
+                assert!(error.to_string().ends_with(&fix), "{error}");
+            }
+        }
     }
 
     #[test]

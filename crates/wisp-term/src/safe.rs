@@ -7,11 +7,13 @@
 //! by the network is the same sequence. [`visible`] is for names and commands: nothing is dropped there.
 
 mod json;
+mod scripts;
 mod visible;
 
 use std::fmt;
 
 pub use json::json;
+pub use scripts::{Mixed, mixed};
 use visible::{is_hidden, is_joiner, push_escape};
 pub use visible::{visible, visible_bytes};
 

@@ -1,5 +1,6 @@
 //! The beginning of a conversation: which model, asked of the person where that is open, and the banner.
 
+use wisp_guard::ApprovalFile;
 use wisp_ollama::{Error, Model as Listed, same_model};
 
 use super::consent::{Asking, consent};
@@ -20,6 +21,12 @@ pub async fn start(
 ) -> Result<Conversation, OpenError> {
     if let Some(unwritable) = &ground.unwritable {
         events.note(NoteLevel::Warning, unwritable.clone());
+    }
+    if let Some(why) = ApprovalFile::new(ground.paths.approvals()).mistrusted() {
+        events.note(
+            NoteLevel::Warning,
+            format!("what was allowed earlier is not: {why}"),
+        );
     }
     for warning in ground.config.warnings() {
         events.note(NoteLevel::Warning, warning.clone());

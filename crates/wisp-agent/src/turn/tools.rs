@@ -36,6 +36,7 @@ impl Conversation {
         let mut reply = arrived.reply;
         let calls = reply.tool_calls.len();
         reply.tool_calls.truncate(ANSWERED);
+        reply.tool_calls.iter_mut().for_each(cut_name);
         let stamp = self.response(&reply, step, progress.number, how)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
@@ -267,6 +268,16 @@ impl Conversation {
             "auditFile": self.audit.path().map(|path| path.display().to_string()),
             "outputsKept": matches!(self.registry.services().keep, Keep::In(_)),
         })
+    }
+}
+
+/// The most characters of a tool's name that a model wrote; no tool has more.
+const NAME_CHARS: usize = 64;
+
+/// Cuts a name that no tool can have, which would otherwise be told, recorded and sent in full length.
+fn cut_name(call: &mut ToolCall) {
+    if let Some((at, _)) = call.name.char_indices().nth(NAME_CHARS) {
+        call.name.truncate(at);
     }
 }
 

@@ -253,7 +253,7 @@ impl Composer<'_> {
         let path = self.path.with_extension("tail");
         let file = files::private_new(&path).map_err(|error| match error {
             files::FileError::Io { source, .. } => source,
-            other @ files::FileError::NotOurs { .. } => io::Error::other(other),
+            other => io::Error::other(other),
         })?;
         fs::remove_file(&path)?;
         Ok(file)

@@ -73,7 +73,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
     chat.run()
 }
 
-/// SIGTERM and SIGHUP put the terminal back and end wisp; Ctrl-C goes to the engine, which knows what runs.
+/// SIGTERM, SIGHUP and SIGQUIT put the terminal back and end wisp; Ctrl-C goes to the engine, which knows what runs.
 pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>) {
     use tokio::signal::unix::{SignalKind, signal};
     let commands = commands.clone();
@@ -81,15 +81,17 @@ pub fn watch_signals(runtime: &Runtime, commands: &UnboundedSender<Command>) {
         let kinds = [
             SignalKind::terminate(),
             SignalKind::hangup(),
+            SignalKind::quit(),
             SignalKind::interrupt(),
         ];
-        let [Ok(mut term), Ok(mut hup), Ok(mut int)] = kinds.map(signal) else {
+        let [Ok(mut term), Ok(mut hup), Ok(mut quit), Ok(mut int)] = kinds.map(signal) else {
             return;
         };
         loop {
             let code = tokio::select! {
                 _ = term.recv() => 143,
                 _ = hup.recv() => 129,
+                _ = quit.recv() => 131,
                 _ = int.recv() => {
                     if commands.send(Command::Interrupt).is_err() { return }
                     continue;

@@ -270,11 +270,23 @@ fn verified(chosen: &[&SessionFile], as_json: bool, screen: &mut Screen) -> anyh
 /// Whether the record is as it was written, and a sentence about it.
 pub fn words(verdict: &Verdict) -> (bool, String) {
     match verdict {
+        Verdict::Whole {
+            events,
+            end: EndCheck::Unsealed,
+            ..
+        } if *events > 0 => {
+            let events = counted(*events, "event");
+            let why = "its seal is gone, so lines removed from its end would not show";
+            (
+                false,
+                format!("not as it was written: {events} in a whole chain, but {why}"),
+            )
+        }
         Verdict::Whole { events, end, torn } => {
             let end = match end {
                 EndCheck::Sealed => "sealed",
                 EndCheck::Open => "still being written",
-                EndCheck::Unsealed => "without a seal, so lines removed from its end would not show",
+                EndCheck::Unsealed => "nothing to seal",
             };
             let torn = if torn.is_empty() {
                 String::new()
@@ -340,6 +352,20 @@ mod tests {
             torn: vec![],
         };
         assert_eq!(words(&whole), (true, "whole, 1 event, sealed".to_owned()));
+        let unsealed = Verdict::Whole {
+            events: 2,
+            end: EndCheck::Unsealed,
+            torn: vec![],
+        };
+        assert_eq!(
+            words(&unsealed),
+            (
+                false,
+                "not as it was written: 2 events in a whole chain, but its seal is gone, so lines removed from its end \
+                 would not show"
+                    .to_owned()
+            )
+        );
         let removed = Verdict::Broken {
             line: 4,
             change: Change::Removed { events: 2 },
