@@ -27,12 +27,16 @@ fn read(name: &str) -> Vec<Value> {
     calls(&json!([{"function": {"name": "read_file", "arguments": {"path": name}}}]))
 }
 
-/// What the model was answered to its calls, in the last request.
+/// What the model was answered to its calls, in the last request, without the lines that an output stands between.
 fn answers(bodies: &Bodies) -> Vec<String> {
     let bodies = bodies.lock().unwrap();
     let messages = bodies.last().unwrap()["messages"].as_array().unwrap().clone();
     let tools = messages.into_iter().filter(|m| m["role"] == "tool");
-    tools.map(|m| m["content"].as_str().unwrap().to_owned()).collect()
+    let bare = |text: &str| {
+        let lines = text.lines().filter(|l| !l.starts_with("<output-") && !l.starts_with("</output-"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    tools.map(|m| bare(m["content"].as_str().unwrap())).collect()
 }
 
 #[tokio::test]
