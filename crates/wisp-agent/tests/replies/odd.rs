@@ -33,7 +33,9 @@ fn answers(bodies: &Bodies) -> Vec<String> {
     let messages = bodies.last().unwrap()["messages"].as_array().unwrap().clone();
     let tools = messages.into_iter().filter(|m| m["role"] == "tool");
     let bare = |text: &str| {
-        let lines = text.lines().filter(|l| !l.starts_with("<output-") && !l.starts_with("</output-"));
+        let lines = text
+            .lines()
+            .filter(|l| !l.starts_with("<output-") && !l.starts_with("</output-"));
         lines.collect::<Vec<_>>().join("\n")
     };
     tools.map(|m| bare(m["content"].as_str().unwrap())).collect()
