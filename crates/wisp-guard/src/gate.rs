@@ -175,7 +175,7 @@ impl Gate {
     pub fn judge(&self, request: &Request, place: &Place<'_>) -> Result<Vec<Thing>, Refusal> {
         match request {
             Request::Command { line } => self.judge_line(line, place),
-            Request::Read { path, real, inside } => Ok(vec![read(path, real, *inside)]),
+            Request::Read { path, real, inside } => Ok(vec![read(path, real, *inside, &place.own)]),
             Request::Edit { path, real, mode } => Ok(vec![edit(path, real, mode, place.directory)]),
         }
     }
@@ -305,9 +305,16 @@ fn together(things: &[Thing]) -> Verdict {
 }
 
 /// A read is judged by the name given and by the file it leads to; a file elsewhere is asked about.
-fn read(path: &str, real: &Path, inside: bool) -> Thing {
+fn read(path: &str, real: &Path, inside: bool, own: &[PathBuf]) -> Thing {
+    let is_own = own.iter().any(|home| real.starts_with(home));
     let real = real.display().to_string();
     let mut found: Vec<_> = [reading(path), reading(&real)].into_iter().flatten().collect();
+    if is_own {
+        found.push((
+            Level::Dangerous,
+            format!("{real} is wisp's own and may hold credentials"),
+        ));
+    }
     if !inside {
         found.push((
             Level::Moderate,

@@ -102,3 +102,17 @@ fn no_line_reaches_the_settings_whatever_is_asked() {
         }
     }
 }
+
+#[test]
+fn reading_the_settings_with_the_file_tool_is_dangerous() {
+    let request = Request::Read {
+        path: ".wisp/config.json".to_owned(),
+        real: "/home/a/.wisp/config.json".into(),
+        inside: true,
+    };
+    let decision = decided(&request, "moderate");
+    assert!(
+        matches!(&decision, Decision::Ask(question) if question.level == Level::Dangerous),
+        "{decision:?}"
+    );
+}
