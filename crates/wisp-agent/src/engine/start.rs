@@ -220,7 +220,7 @@ pub fn banner(conversation: &Conversation) {
         conversation.audit.session().as_str(),
     );
     conversation.events.note(NoteLevel::Info, text);
-    let (held, missing) = conversation.registry.services().confining.described();
+    let (held, missing) = conversation.registry.services().confining.described_soon();
     if held.starts_with("off") {
         conversation
             .events

@@ -46,6 +46,23 @@ impl Reached {
         }
     }
 
+    /// What this system can be taken to have, without starting anything: for the beginning of a conversation, which
+    /// waits for nothing.
+    pub fn assumed() -> Self {
+        #[cfg(target_os = "linux")]
+        return Self {
+            landlock: super::linux::landlock_version(),
+            namespaces: namespaces_allowed(),
+            sandbox_exec: false,
+        };
+        #[cfg(not(target_os = "linux"))]
+        Self {
+            landlock: NO_LANDLOCK,
+            namespaces: false,
+            sandbox_exec: Path::new("/usr/bin/sandbox-exec").exists(),
+        }
+    }
+
     /// Whether commands can be kept from writing and reading.
     pub fn confines(self) -> bool {
         self.landlock > NO_LANDLOCK || self.sandbox_exec
@@ -83,6 +100,19 @@ impl Reached {
         }
         missing
     }
+}
+
+/// Whether the system's settings let this user make namespaces. Root may where nothing else forbids it.
+#[cfg(target_os = "linux")]
+fn namespaces_allowed() -> bool {
+    let set = |name: &str, to: &str| {
+        let text = std::fs::read_to_string(Path::new("/proc/sys").join(name));
+        text.is_ok_and(|text| text.trim() == to)
+    };
+    rustix::process::geteuid().is_root()
+        || !(set("user/max_user_namespaces", "0")
+            || set("kernel/unprivileged_userns_clone", "0")
+            || set("kernel/apparmor_restrict_unprivileged_userns", "1"))
 }
 
 /// Whether this user can make namespaces here.

@@ -12,7 +12,7 @@ pub mod refused;
 mod scan;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wisp_exec::{Confinement, EnvChange, Limits, Profile, Reached, Sandbox};
 use wisp_host::Env;
@@ -60,7 +60,7 @@ pub struct Confining {
     env: Env,
     /// wisp's own home.
     home: PathBuf,
-    reached: Arc<OnceLock<Reached>>,
+    reached: OnceLock<Reached>,
     hiding: Mutex<Hiding>,
 }
 
@@ -88,20 +88,14 @@ pub struct Start {
 impl Confining {
     /// The sandbox by its settings. `helper` is wisp's own program.
     pub fn new(options: SandboxOptions, helper: Option<PathBuf>, env: Env, home: PathBuf) -> Self {
-        let confining = Self {
+        Self {
             options,
             helper,
             env,
             home,
-            reached: Arc::default(),
+            reached: OnceLock::new(),
             hiding: Mutex::default(),
-        };
-        if confining.options.on && confining.helper.is_some() {
-            // Found out while the conversation is opened, which waits for its server meanwhile.
-            let (reached, look) = (confining.reached.clone(), confining.look());
-            std::thread::spawn(move || *reached.get_or_init(look));
         }
-        confining
     }
 
     /// Nothing is confined or supervised: for tests, whose program is no helper.
@@ -116,21 +110,20 @@ impl Confining {
         Self::new(options, None, Env::default(), PathBuf::new())
     }
 
-    /// What this system has of it, found out once.
+    /// What this system has of it, found out before the first command.
     pub fn reached(&self) -> Reached {
-        *self.reached.get_or_init(self.look())
+        *self.reached.get_or_init(|| {
+            let found = self.helper.as_deref().map_or(Reached::NOTHING, Reached::look);
+            self.asked_for(found)
+        })
     }
 
-    fn look(&self) -> impl FnOnce() -> Reached + Send + 'static {
-        let helper = self.helper.clone();
+    /// As much of what the system has as is asked for.
+    fn asked_for(&self, mut reached: Reached) -> Reached {
         let most = self.env.get(LANDLOCK).and_then(|most| most.parse().ok());
-        let namespaces = self.env.get(NAMESPACES) != Some("off");
-        move || {
-            let mut reached = helper.as_deref().map_or(Reached::NOTHING, Reached::look);
-            reached.landlock = reached.landlock.min(most.unwrap_or(u8::MAX));
-            reached.namespaces &= namespaces;
-            reached
-        }
+        reached.landlock = reached.landlock.min(most.unwrap_or(u8::MAX));
+        reached.namespaces &= self.env.get(NAMESPACES) != Some("off");
+        reached
     }
 
     /// Whether the settings have it on.
@@ -138,13 +131,23 @@ impl Confining {
         self.options.on
     }
 
-    /// The sandbox in a few words, for the beginning of a conversation and `doctor`; and what is missing of it.
+    /// The sandbox in a few words, and what is missing of it, as it was found out (`doctor`).
     pub fn described(&self) -> (String, Vec<String>) {
+        self.words_of(|| self.reached())
+    }
+
+    /// The same as it can be known without starting anything, for the beginning of a conversation.
+    pub fn described_soon(&self) -> (String, Vec<String>) {
+        let known = self.reached.get().copied();
+        self.words_of(|| known.unwrap_or_else(|| self.asked_for(Reached::assumed())))
+    }
+
+    fn words_of(&self, reached: impl FnOnce() -> Reached) -> (String, Vec<String>) {
         if !self.options.on {
             let words = "off: commands may do whatever you may (sandbox.mode)";
             return (words.to_owned(), Vec::new());
         }
-        let reached = self.reached();
+        let reached = reached();
         (reached.words(), reached.missing())
     }
 
