@@ -178,8 +178,8 @@ fn lines(count: usize, seed: u64) -> Vec<String> {
         if dice.roll(3) == 0 {
             made = damaged(&mut dice, &made);
         }
-        let loops =
-            made.contains("while") && !made.contains("while false;") || made.matches("zz").count() > 2;
+        let whole = made.matches("while").count() == made.matches("while false; do").count();
+        let loops = !whole || made.matches("zz").count() > 2;
         if made.len() < 400 && !loops {
             lines.push(made);
         }
@@ -190,7 +190,7 @@ fn lines(count: usize, seed: u64) -> Vec<String> {
 /// Runs the lines in one process of the shell and gives the calls of each.
 fn calls(shell: &str, lines: &[String], dir: &Path) -> Vec<Vec<Vec<String>>> {
     use std::fmt::Write;
-    let mut script = String::from("exec 9>>record\n");
+    let mut script = String::from("ulimit -t 20\nexec 9>>record\n");
     for program in PROGRAMS {
         let _ = writeln!(
             script,
