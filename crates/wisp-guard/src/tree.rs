@@ -341,6 +341,30 @@ fn check_gap(line: &str, gap: Range<usize>, blanks: &str) -> Result<(), Unreadab
     Err(Unreadable::new("part of it was passed over"))
 }
 
+/// Whether what stands on the row after a here-document's word is known, and none of it an argument of the command before.
+fn row_is_covered(node: Node<'_>, line: &str) -> bool {
+    let row_end = line[node.start_byte()..]
+        .find('\n')
+        .map_or(line.len(), |at| node.start_byte() + at);
+    let mut at = node.start_byte();
+    let mut started = false;
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        let from = child.start_byte().min(row_end);
+        let gap = line.get(at.min(from)..from).unwrap_or_default();
+        let argument = started
+            && child.start_byte() < row_end
+            && child.kind() != "command"
+            && WORDS.contains(&child.kind());
+        if argument || started && !gap.trim().is_empty() {
+            return false;
+        }
+        started |= child.kind() == "heredoc_start";
+        at = at.max(child.end_byte());
+    }
+    at >= row_end || line[at..row_end].trim().is_empty()
+}
+
 /// Within a substitution a here-document is all there is: bash 5.2 loses the separator of the command after it.
 fn check_place(node: Node<'_>) -> Result<(), Unreadable> {
     let mut above = node.parent();
@@ -378,6 +402,11 @@ fn check_heredoc(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     let another = first_row.matches("<<").count() > 1;
     if !plain || bare.is_empty() || another || end.trim_start_matches('\t') != bare || ends.count() != 1 {
         return Err(wrong());
+    }
+    if !row_is_covered(node, line) {
+        return Err(Unreadable::new(
+            "words after the start of its here-document were passed over",
+        ));
     }
     // The shell ends it only at a line that is the word and nothing else.
     let end_range = {
