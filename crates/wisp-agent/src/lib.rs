@@ -44,4 +44,5 @@ pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
 pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground, sandbox};
 pub use secrets::{MaskWhen, Masking, Secrets, far};
+pub use slash::permissions::row as approval_row;
 pub use turn::{MAX_STEPS, TurnError};

@@ -452,5 +452,7 @@ fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeepe
         yes: setup.yes,
         source: setup.face,
     };
-    Ok(Gatekeeper::new(Gate::new(policy, threshold), asking))
+    let mut gatekeeper = Gatekeeper::new(Gate::new(policy, threshold), asking);
+    gatekeeper.set_mode(config.approval_mode().parse().unwrap_or_default());
+    Ok(gatekeeper)
 }

@@ -3,6 +3,9 @@
 
 use crate::setting::{Kind, Setting};
 
+/// The modes a conversation can begin in.
+pub const MODES: &[&str] = &["read-only", "ask", "edit", "auto"];
+
 /// The levels at which a person is asked; `never` asks about nothing and still judges and records.
 pub const THRESHOLDS: &[&str] = &["safe", "moderate", "dangerous", "never"];
 
@@ -120,6 +123,12 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Choice(THRESHOLDS),
         "\"moderate\"",
         "The lowest risk at which a person is asked",
+    ),
+    row(
+        "approval.mode",
+        Kind::Choice(MODES),
+        "\"ask\"",
+        "What a conversation does without a question when it begins: nothing but reading, what the threshold says, edits of files, or all that the sandbox confines (/mode changes it)",
     ),
     row(
         "approval.timeoutSeconds",

@@ -119,6 +119,11 @@ impl Config {
         self.choice("approval.threshold")
     }
 
+    /// The mode a conversation begins in: `read-only`, `ask`, `edit` or `auto`.
+    pub fn approval_mode(&self) -> String {
+        self.choice("approval.mode")
+    }
+
     /// How long a question waits; `None` for ever.
     pub fn approval_timeout(&self) -> Option<Duration> {
         let seconds = self.whole_or_default("approval.timeoutSeconds");

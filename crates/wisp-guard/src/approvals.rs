@@ -12,8 +12,10 @@ use crate::pattern::Pattern;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The rest of this turn, in this directory.
+    /// This call alone: nothing is kept of it.
     Once,
+    /// The rest of this turn, in this directory.
+    Turn,
     /// Until the program ends, in this directory.
     Session,
     /// For some days, in this directory.
@@ -118,6 +120,11 @@ impl Approvals {
             .find(|approval| approval.covers(what, level, directory, now))
     }
 
+    /// The answer with this id that holds now.
+    pub fn find(&self, id: &str) -> Option<&Approval> {
+        self.iter().find(|approval| approval.id == id)
+    }
+
     /// How many answers hold for the session.
     pub fn session_len(&self) -> usize {
         self.session.len()
@@ -146,7 +153,7 @@ impl Approvals {
         self.turn.iter().chain(&self.session).chain(&self.stored)
     }
 
-    /// Keeps a yes for one thing and gives back the approval, which the caller adds to the file when its scope
+    /// Keeps a yes for one thing, unless it is for this call alone, and gives back the approval, which the caller adds to the file when its scope
     /// [`Scope::is_stored`]. A dangerous thing is kept by its exact text and for the session at most, whatever was
     /// asked for: the result's scope says what was done.
     pub fn grant(&mut self, id: String, thing: &Thing, grant: &Grant, directory: &Path) -> Approval {
@@ -175,7 +182,8 @@ impl Approvals {
             source: grant.source.clone(),
         };
         match scope {
-            Scope::Once => self.turn.push(approval.clone()),
+            Scope::Once => {}
+            Scope::Turn => self.turn.push(approval.clone()),
             _ => self.session.push(approval.clone()),
         }
         approval
@@ -240,12 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn once_lasts_for_the_turn_and_session_longer_both_here_only() {
-        for (scope, after) in [(Scope::Once, false), (Scope::Session, true)] {
+    fn once_covers_no_other_call_turn_lasts_for_the_turn_and_session_longer_all_here_only() {
+        for (scope, again, after) in [
+            (Scope::Once, false, false),
+            (Scope::Turn, true, false),
+            (Scope::Session, true, true),
+        ] {
             let mut approvals = Approvals::new();
             let moderate = thing(Level::Moderate);
             approvals.grant("1".to_owned(), &moderate, &grant(scope), Path::new("/a"));
-            assert!(covered(&approvals, &moderate, "/a", NOW));
+            assert_eq!(covered(&approvals, &moderate, "/a", NOW), again);
             assert!(!covered(&approvals, &moderate, "/b", NOW));
             approvals.begin_turn();
             assert_eq!(covered(&approvals, &moderate, "/a", NOW), after);
@@ -255,7 +267,7 @@ mod tests {
     #[test]
     fn an_answer_can_be_taken_back() {
         let mut approvals = Approvals::new();
-        for (id, scope) in [("aa11", Scope::Once), ("aa22", Scope::Session)] {
+        for (id, scope) in [("aa11", Scope::Turn), ("aa22", Scope::Session)] {
             approvals.grant(
                 id.to_owned(),
                 &thing(Level::Moderate),

@@ -470,7 +470,7 @@ mod tests {
         let parts: Vec<&str> = question.things.iter().map(|thing| thing.text.as_str()).collect();
         assert_eq!(parts, ["touch a", "git push origin main"]);
         assert_eq!(question.pattern, "touch *, git push *");
-        let approvals = after_yes(&line("touch a && git push origin main"), Scope::Once);
+        let approvals = after_yes(&line("touch a && git push origin main"), Scope::Turn);
         assert!(asked(&line("git push; touch b; ls"), &approvals).is_none());
         assert!(asked(&line("git push --force"), &approvals).is_some());
         assert!(asked(&line("git pull"), &approvals).is_some());

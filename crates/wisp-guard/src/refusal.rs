@@ -17,6 +17,8 @@ pub enum Refusal {
     Timeout(u64),
     /// Nobody is there to be asked.
     NobodyToAsk,
+    /// The conversation only reads.
+    ReadOnly,
 }
 
 impl Refusal {
@@ -28,6 +30,10 @@ impl Refusal {
             Self::Person(Some(said)) => format!("declined by the person: {said}"),
             Self::Timeout(seconds) => {
                 format!("no answer within {seconds} s; an unanswered question counts as declined")
+            }
+            Self::ReadOnly => {
+                "this conversation is read-only: only what changes nothing is run; say what you would do instead"
+                    .to_owned()
             }
             Self::NobodyToAsk => {
                 "it needs an approval and nobody is there to give one; run wisp chat to be asked, or wisp --yes to allow everything the policy does not forbid"

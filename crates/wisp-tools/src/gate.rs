@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_guard::{
-    ApprovalFile, Approvals, Decision, Gate, Grant, Level, Place, Profile, Refusal, Request, Scope,
-    Surroundings, Threshold,
+    Approval, ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Mode, Place, Profile,
+    Refusal, Request, Ruling, Scope, StoreError, Surroundings, Threshold,
 };
 use wisp_host::Env;
 
@@ -19,28 +19,31 @@ use crate::confine::refused::Refused;
 use crate::tool::{Ending, Returned};
 
 /// What a person can answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes, for the rest of this turn.
+    /// Yes, for this call alone.
     Once,
+    /// Yes, for the rest of this turn.
+    Turn,
     /// Yes, until the conversation closes.
     Session,
     /// Yes, in this directory, for some days.
     Project,
     /// Yes, anywhere, for some days.
     Always,
-    /// No.
-    No,
+    /// No, with what the person said about it, which the model is told.
+    No(Option<String>),
 }
 
 impl Answer {
-    fn scope(self) -> Option<Scope> {
+    fn scope(&self) -> Option<Scope> {
         match self {
             Self::Once => Some(Scope::Once),
+            Self::Turn => Some(Scope::Turn),
             Self::Session => Some(Scope::Session),
             Self::Project => Some(Scope::Project),
             Self::Always => Some(Scope::Always),
-            Self::No => None,
+            Self::No(_) => None,
         }
     }
 }
@@ -70,6 +73,7 @@ pub struct Question {
 pub struct Gatekeeper {
     gate: Gate,
     approvals: Approvals,
+    mode: Mode,
     file: ApprovalFile,
     days: u64,
     turn: u64,
@@ -102,12 +106,61 @@ impl Gatekeeper {
         Self {
             gate,
             approvals: Approvals::new(),
+            mode: Mode::default(),
             file,
             days,
             turn: 0,
             yes,
             source,
         }
+    }
+
+    /// The mode of the conversation.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Changes the mode.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
+    /// Reads the stored answers anew.
+    pub fn reload(&mut self, now: jiff::Timestamp) {
+        self.approvals.set_stored(self.file.load(now));
+    }
+
+    /// Takes back an answer of the turn, the session or the file, by its id or the only beginning of one.
+    pub fn revoke(&mut self, id: &str, now: jiff::Timestamp) -> Result<Approval, StoreError> {
+        // A stored answer that was given here holds for the session too.
+        let stored = self
+            .file
+            .load(now)
+            .into_iter()
+            .any(|approval| approval.id.starts_with(id));
+        let here = self.approvals.revoke(id);
+        let revoked = match (here, stored) {
+            (Some(here), false) => Ok(here),
+            _ => self.file.revoke(id, now),
+        };
+        self.reload(now);
+        revoked
+    }
+
+    /// Takes back every answer; the result is how many there were.
+    pub fn clear_approvals(&mut self, now: jiff::Timestamp) -> Result<usize, StoreError> {
+        self.reload(now);
+        let mut all: Vec<String> = self
+            .approvals
+            .iter()
+            .map(|approval| approval.id.clone())
+            .collect();
+        all.sort();
+        all.dedup();
+        self.file.clear(now)?;
+        self.approvals.clear();
+        self.reload(now);
+        Ok(all.len())
     }
 
     /// The rules in force.
@@ -117,10 +170,15 @@ impl Gatekeeper {
 
     /// How it asks, for the status line: `approve at moderate`, `never asks`, `--yes`.
     pub fn described(&self) -> String {
-        match (self.yes, self.gate.threshold()) {
+        let asks = match (self.yes, self.gate.threshold()) {
             (true, _) => "--yes".to_owned(),
             (false, Threshold::Never) => "never asks".to_owned(),
             (false, Threshold::From(level)) => format!("approve at {}", level.word()),
+        };
+        match self.mode {
+            Mode::Ask => asks,
+            Mode::ReadOnly => "read-only".to_owned(),
+            mode => format!("{mode} mode, {asks}"),
         }
     }
 
@@ -231,6 +289,9 @@ impl Call<'_> {
             .gate
             .gate
             .decide(&wanted.request, &self.gate.approvals, &place);
+        if let Some(ruled) = self.by_mode(&wanted, &decision, place.confinement) {
+            return ruled;
+        }
         match decision {
             Decision::Allowed {
                 verdict,
@@ -239,7 +300,12 @@ impl Call<'_> {
             } => {
                 self.record_verdict(&wanted, verdict.level, &verdict.reasons)?;
                 if let Some(id) = approvals.first() {
-                    self.record_decided(&wanted, "approved", "an earlier answer", Some(id))?;
+                    let earlier = self
+                        .gate
+                        .approvals
+                        .find(id)
+                        .map_or_else(|| "an earlier answer".to_owned(), earlier);
+                    self.record_decided(&wanted, "approved", &earlier, Some(id))?;
                 }
                 let answered = !approvals.is_empty();
                 self.record_policy(&wanted, "allowed", None)
@@ -262,7 +328,53 @@ impl Call<'_> {
         }
     }
 
-    /// A new turn forgets what was allowed once.
+    /// What the mode of the conversation makes of a decision; none when it leaves it as it is.
+    fn by_mode(
+        &self,
+        wanted: &Wanted<'_>,
+        decision: &Decision,
+        held: Confinement,
+    ) -> Option<Result<Cleared, Returned>> {
+        let (level, reasons) = match decision {
+            Decision::Allowed { verdict, .. } => (verdict.level, &verdict.reasons),
+            Decision::Ask(question) => (question.level, &question.reasons),
+            Decision::Denied(_) => return None,
+        };
+        let mode = self.gate.mode;
+        let asks = matches!(decision, Decision::Ask(_));
+        let allowed = match mode.rule(&wanted.request, level, self.edits_inside(wanted), held) {
+            Ruling::Refused => false,
+            Ruling::Allowed if asks => true,
+            Ruling::Allowed | Ruling::AsJudged => return None,
+        };
+        let ruled = self.record_verdict(wanted, level, reasons).and_then(|()| {
+            if !allowed {
+                return self.refuse(wanted, &Refusal::ReadOnly, Ending::Declined);
+            }
+            self.record_decided(wanted, "approved", &format!("{mode} mode"), None)?;
+            self.record_policy(wanted, "allowed", None)?;
+            Ok(Cleared {
+                profile: Profile::Write,
+                answered: false,
+            })
+        });
+        Some(ruled)
+    }
+
+    /// Whether an edit stays within the directory of the conversation.
+    fn edits_inside(&self, wanted: &Wanted<'_>) -> bool {
+        matches!(&wanted.request, Request::Edit { real, .. } if self.is_inside(real))
+    }
+
+    /// Records that something is not done, and gives what the model is told.
+    fn refuse<T>(&self, wanted: &Wanted<'_>, refusal: &Refusal, ending: Ending) -> Result<T, Returned> {
+        let why = refusal.reason();
+        self.record_decided(wanted, "refused", &why, None)?;
+        self.record_policy(wanted, "disapproved", Some(&why))?;
+        Err(Returned::refused(refusal.for_model(&wanted.request), ending))
+    }
+
+    /// A new turn forgets what was allowed for the last one.
     fn begin(&mut self) {
         if self.gate.turn != self.scene.turn {
             self.gate.turn = self.scene.turn;
@@ -284,25 +396,19 @@ impl Call<'_> {
             && self.services.confining.asks_for_network()
             && network::needs(wanted.line);
         let answer = self.scene.person.ask(shown(wanted, &question, network)).await;
-        match answer.map(|a| (a, a.scope())) {
-            Some((_, Some(scope))) => {
+        match answer {
+            Some(answer) if answer.scope().is_some() => {
+                let scope = answer.scope().unwrap_or(Scope::Once);
                 let kept = self.grant(&question, scope)?;
                 self.record_decided(wanted, "approved", kept, None)?;
                 self.record_policy(wanted, "allowed", None)
             }
-            answered => {
-                let refusal = if answered.is_some() {
-                    Refusal::Person(None)
-                } else {
-                    Refusal::NobodyToAsk
+            answer => {
+                let refusal = match answer {
+                    Some(Answer::No(why)) => Refusal::Person(why.filter(|why| !why.trim().is_empty())),
+                    _ => Refusal::NobodyToAsk,
                 };
-                let why = refusal.reason();
-                self.record_decided(wanted, "refused", &why, None)?;
-                self.record_policy(wanted, "disapproved", Some(&why))?;
-                Err(Returned::refused(
-                    refusal.for_model(&wanted.request),
-                    Ending::Declined,
-                ))
+                self.refuse(wanted, &refusal, Ending::Declined)
             }
         }
     }
@@ -328,12 +434,7 @@ impl Call<'_> {
                 self.recorded(Kind::Error, details)?;
             }
         }
-        Ok(match reach {
-            Scope::Once => "once",
-            Scope::Session => "session",
-            Scope::Project => "project",
-            Scope::Always => "always",
-        })
+        Ok(word(reach))
     }
 
     fn record_verdict(&self, wanted: &Wanted<'_>, level: Level, reasons: &[String]) -> Result<(), Returned> {
@@ -348,7 +449,7 @@ impl Call<'_> {
         how: &str,
         approval: Option<&String>,
     ) -> Result<(), Returned> {
-        let scoped = ["once", "session", "project", "always"].contains(&how);
+        let scoped = ["once", "turn", "session", "project", "always"].contains(&how);
         let mut details = json!({"command": wanted.line, "decision": decision});
         details[if scoped { "scope" } else { "reason" }] = how.into();
         if let Some(id) = approval {
@@ -425,9 +526,11 @@ impl Call<'_> {
                 asked.to_owned(),
             ],
             diff: None,
-            answers: vec![Answer::Once, Answer::No],
+            answers: vec![Answer::Once, Answer::No(None)],
         };
-        let yes = if self.gate.yes {
+        let yes = if self.gate.mode == Mode::ReadOnly {
+            false
+        } else if self.gate.yes {
             network
         } else {
             let answer = self.scene.person.ask(question).await;
@@ -446,6 +549,34 @@ fn visible(text: &str) -> String {
     Request::Command { line }.shown()
 }
 
+/// How far an answer reaches, in a word.
+fn word(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "once",
+        Scope::Turn => "turn",
+        Scope::Session => "session",
+        Scope::Project => "project",
+        Scope::Always => "always",
+    }
+}
+
+/// Which answer allows a later call, and until when: `touch * was allowed for this session`.
+fn earlier(approval: &Approval) -> String {
+    let until = approval.expires_at.map_or_else(String::new, |end| {
+        format!(
+            ", until {}",
+            end.to_zoned_datetime(jiff::tz::TimeZone::system()).date()
+        )
+    });
+    let scope = match approval.scope {
+        Scope::Once | Scope::Turn => "for this turn",
+        Scope::Session => "for this session",
+        Scope::Project => "for this directory",
+        Scope::Always => "everywhere",
+    };
+    format!("{} was allowed {scope}{until}", approval.pattern)
+}
+
 /// Something that is to be done, as the gate handles it.
 struct Wanted<'a> {
     request: Request,
@@ -459,11 +590,11 @@ fn shown(wanted: &Wanted<'_>, question: &wisp_guard::Question, network: bool) ->
     if network {
         reasons.push(network::REASON.to_owned());
     }
-    let mut answers = vec![Answer::Once, Answer::Session];
+    let mut answers = vec![Answer::Once, Answer::Turn, Answer::Session];
     if question.level < Level::Dangerous {
         answers.extend([Answer::Project, Answer::Always]);
     }
-    answers.push(Answer::No);
+    answers.push(Answer::No(None));
     Question {
         command: question.command.clone(),
         line: question.command.clone(),

@@ -117,7 +117,8 @@ fn a_question_takes_no_key_before_the_keyboard_was_silent_for_500_ms() {
         stage.sent(),
         [Command::Answer {
             id: "q1".into(),
-            decision: Decision::Session
+            decision: Decision::Session,
+            reason: None,
         }]
     );
     stage.tell(Event::Status(status()));
@@ -132,6 +133,7 @@ fn refusal() -> Command {
     Command::Answer {
         id: "q1".into(),
         decision: Decision::No,
+        reason: None,
     }
 }
 
@@ -202,7 +204,8 @@ fn a_yes_counts_only_once_all_of_the_question_was_on_the_screen() {
             stage.sent(),
             [Command::Answer {
                 id: "q2".into(),
-                decision
+                decision,
+                reason: None,
             }]
         );
     }

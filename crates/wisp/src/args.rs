@@ -59,6 +59,31 @@ pub enum Sub {
     Logs(Logs),
     /// Show or change the configuration
     Config(Config),
+    /// List what you allowed for a directory or everywhere, and take it back
+    Approvals(Approvals),
+}
+
+/// List what you allowed for a directory or everywhere, and take it back
+#[derive(Debug, Default, Args)]
+pub struct Approvals {
+    /// What to do; without it, the list.
+    #[command(subcommand)]
+    pub command: Option<ApprovalsSub>,
+    /// Print a JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is done with approvals.
+#[derive(Debug, Subcommand)]
+pub enum ApprovalsSub {
+    /// Take one back
+    Revoke {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+    /// Take all of them back
+    Clear,
 }
 
 /// Talk to the model in this terminal

@@ -84,6 +84,7 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
         Some(Sub::Tools(args)) => commands::tools::run(&args, env),
         Some(Sub::Threads(args)) => commands::threads::run(args, env),
         Some(Sub::Config(args)) => commands::config::run(args, env),
+        Some(Sub::Approvals(args)) => commands::approvals::run(&args, env),
         None if cli.respond.prompt.is_empty() && std::io::stdin().is_terminal() => {
             let args = args::Chat {
                 talk: cli.respond.talk,

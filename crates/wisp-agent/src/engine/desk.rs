@@ -106,9 +106,9 @@ impl Desk {
     /// Takes the face's answer. One to a question that is no longer open changes nothing.
     pub fn answer(&mut self, command: &Command) {
         match command {
-            Command::Answer { id, decision } => {
+            Command::Answer { id, decision, reason } => {
                 if let Some(Open::Approval(to)) = self.open.remove(id) {
-                    let _ = to.send(Some(answer(*decision)));
+                    let _ = to.send(Some(answer(*decision, reason.clone())));
                 }
             }
             Command::Choose { id, value, .. } => {
@@ -218,26 +218,28 @@ fn approval(id: &str, question: &Question) -> Approval {
         level: question.level.word().to_owned(),
         reasons: question.reasons.clone(),
         diff: question.diff.clone(),
-        decisions: question.answers.iter().map(|a| decision(*a)).collect(),
+        decisions: question.answers.iter().map(decision).collect(),
     }
 }
 
-fn answer(decision: Decision) -> Answer {
+fn answer(decision: Decision, reason: Option<String>) -> Answer {
     match decision {
         Decision::Once => Answer::Once,
+        Decision::Turn => Answer::Turn,
         Decision::Session => Answer::Session,
         Decision::Project => Answer::Project,
         Decision::Always => Answer::Always,
-        Decision::No => Answer::No,
+        Decision::No => Answer::No(reason),
     }
 }
 
-fn decision(answer: Answer) -> Decision {
+fn decision(answer: &Answer) -> Decision {
     match answer {
         Answer::Once => Decision::Once,
+        Answer::Turn => Decision::Turn,
         Answer::Session => Decision::Session,
         Answer::Project => Decision::Project,
         Answer::Always => Decision::Always,
-        Answer::No => Decision::No,
+        Answer::No(_) => Decision::No,
     }
 }

@@ -31,6 +31,9 @@ pub enum Command {
         id: String,
         /// What the person decided.
         decision: Decision,
+        /// With `no`: why, in the person's words, for the model.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
     },
     /// The answer to a `choice`; no value means "leave it as it is".
     Choose {
@@ -94,8 +97,10 @@ pub enum Command {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// For the rest of this turn.
+    /// For this call alone.
     Once,
+    /// For the rest of this turn.
+    Turn,
     /// Until the conversation closes.
     Session,
     /// For this directory, 30 days.

@@ -47,6 +47,7 @@ mod tests {
                 Command::Answer {
                     id: "q1".into(),
                     decision: Decision::Once,
+                    reason: None,
                 },
             ),
         ];

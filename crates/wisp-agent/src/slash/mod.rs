@@ -6,6 +6,7 @@ mod conversation;
 mod help;
 mod models;
 mod outputs;
+pub mod permissions;
 mod saved;
 
 use std::pin::Pin;
@@ -94,6 +95,22 @@ pub static TABLE: &[Row] = &[
         "session, model, window, tools, approvals, files",
         "this chat",
         conversation::status
+    ),
+    row!(
+        "/mode",
+        [],
+        "[read-only | ask | edit | auto | next]",
+        "what is done without a question in this conversation",
+        "this chat",
+        permissions::mode
+    ),
+    row!(
+        "/approvals",
+        [],
+        "[revoke ID | clear]",
+        "what you allowed, and taking it back",
+        "this chat",
+        permissions::approvals
     ),
     row!(
         "/tokens",

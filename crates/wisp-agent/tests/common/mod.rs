@@ -192,6 +192,7 @@ impl Chat {
             Event::Approval(asked) => self.send(Command::Answer {
                 id: asked.id.clone(),
                 decision: Decision::Once,
+                reason: None,
             }),
             Event::Choice(choice) => self.send(Command::Choose {
                 id: choice.id.clone(),

@@ -17,7 +17,7 @@ actions! {
     send: app => app.submit();
     newline: app => app.editor.insert("\n");
     complete_next: app => app.complete(false);
-    complete_previous: app => app.complete(true);
+    complete_previous: app => app.complete_back_or_change_mode();
     row_up: app => app.move_row(true);
     row_down: app => app.move_row(false);
     erase_left: app => app.erase();
@@ -68,6 +68,8 @@ actions! {
     choice_erase: app => app.erase_choice();
 
     approve_once: app => app.decide(Decision::Once);
+    approve_turn: app => app.decide(Decision::Turn);
+    refuse_with_reason: app => app.refuse_with_reason();
     approve_session: app => app.decide(Decision::Session);
     approve_project: app => app.decide(Decision::Project);
     approve_always: app => app.decide(Decision::Always);

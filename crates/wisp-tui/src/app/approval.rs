@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use wisp_agent::protocol::{Approval, Command, Decision};
+use wisp_agent::protocol::{Approval, Choice, Command, Decision};
 use wisp_term::diff::{self, DiffLine};
 use wisp_term::question::{self, Asked, Row, Seen};
 use wisp_term::{Role, visible};
 
-use super::{App, Dialog};
+use super::choice::ChoiceDialog;
+use super::{App, Dialog, GRACE};
 
 /// A question that is open.
 #[derive(Debug, Clone)]
@@ -53,6 +54,7 @@ impl ApprovalDialog {
 fn words(decision: Decision) -> &'static str {
     match decision {
         Decision::Once => "approved once",
+        Decision::Turn => "approved for this turn",
         Decision::Session => "approved for this session",
         Decision::Project => "approved for this directory, 30 days",
         Decision::Always => "approved everywhere, 30 days",
@@ -98,8 +100,30 @@ impl App {
         let (id, command) = (dialog.approval.id.clone(), visible(&dialog.approval.command));
         self.say_one(role, &format!("⚠ {}: {command}", words(decision)));
         self.answered += 1;
-        self.send(Command::Answer { id, decision });
+        let reason = None;
+        self.send(Command::Answer { id, decision, reason });
         self.next_dialog();
+    }
+
+    /// Refuses, and asks for what the model is to know about it: a line of its own in the question's place.
+    pub(super) fn refuse_with_reason(&mut self) {
+        let Some(Dialog::Approval(dialog)) = self.dialogs.front() else {
+            return;
+        };
+        let choice = Choice {
+            id: dialog.approval.id.clone(),
+            title: format!("No: {} (what should the model know?)", dialog.approval.command),
+            accepts_text: true,
+            ..Choice::default()
+        };
+        let reason = ChoiceDialog {
+            refuses: true,
+            ..ChoiceDialog::new(choice, self.now.saturating_sub(GRACE))
+        };
+        self.answered += 1;
+        if let Some(front) = self.dialogs.front_mut() {
+            *front = Dialog::Choice(reason);
+        }
     }
 
     /// Goes on to the next question, whose silence begins now.

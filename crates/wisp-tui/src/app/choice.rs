@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wisp_agent::protocol::{Choice, Command};
+use wisp_agent::protocol::{Choice, Command, Decision};
 
 use super::{App, Dialog};
 use crate::input::Editor;
@@ -23,6 +23,8 @@ pub struct ChoiceDialog {
     pub text: Editor,
     /// Since when the keyboard has been silent, counted from its appearance.
     pub silent_since: Duration,
+    /// Whether it stands for a question that was refused, and the text is the reason.
+    pub refuses: bool,
 }
 
 impl ChoiceDialog {
@@ -38,12 +40,18 @@ impl ChoiceDialog {
             on,
             text: Editor::default(),
             silent_since: now,
+            refuses: false,
             choice,
         }
     }
 
     fn answer(&self) -> Command {
         let id = self.choice.id.clone();
+        if self.refuses {
+            let reason = Some(self.text.expanded()).filter(|text| !text.trim().is_empty());
+            let decision = Decision::No;
+            return Command::Answer { id, decision, reason };
+        }
         if self.choice.toggles {
             let options = self.choice.options.iter().zip(&self.on);
             let values = options
@@ -110,14 +118,22 @@ impl App {
     }
 
     pub(super) fn leave_choice(&mut self) {
-        if let Some(id) = self.choice().map(|dialog| dialog.choice.id.clone()) {
-            self.send(Command::Choose {
+        let Some(dialog) = self.choice() else { return };
+        let (id, refuses) = (dialog.choice.id.clone(), dialog.refuses);
+        self.send(if refuses {
+            Command::Answer {
+                id,
+                decision: Decision::No,
+                reason: None,
+            }
+        } else {
+            Command::Choose {
                 id,
                 value: None,
                 values: None,
-            });
-            self.next_dialog();
-        }
+            }
+        });
+        self.next_dialog();
     }
 
     /// Leaves the list, and ends the turn that asked.

@@ -19,6 +19,15 @@ pub struct Completion {
 }
 
 impl App {
+    /// Steps to the candidate before; where no candidates stand, goes on to the next mode.
+    pub(super) fn complete_back_or_change_mode(&mut self) {
+        if self.completion.as_ref().is_some_and(|c| c.candidates.len() > 1) {
+            self.complete(true);
+        } else {
+            self.send_line("/mode next".to_owned());
+        }
+    }
+
     /// Asks for candidates, or steps to the next one.
     pub(super) fn complete(&mut self, backwards: bool) {
         if let Some(completion) = self.completion.as_mut().filter(|c| c.candidates.len() > 1) {

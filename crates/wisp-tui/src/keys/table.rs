@@ -24,7 +24,7 @@ table! {
     Input Idle   "send"           ["enter"]                                 "send" send;
     Input Held   "newline"        ["alt-enter", "shift-enter", "ctrl-j"]    "new line (or end the line with \\)" newline;
     Input Idle   "complete"       ["tab"]                                   "complete; again: the next candidate" complete_next;
-    Input Idle   "complete-back"  ["shift-tab"]                             "the candidate before" complete_previous;
+    Input Idle   "complete-back"  ["shift-tab"]                             "the candidate before; with none, the next mode (/mode)" complete_previous;
     Input Held   "up"             ["up", "ctrl-p"]                          "row up; on the first row, the line sent before" row_up;
     Input Held   "down"           ["down", "ctrl-n"]                        "row down; on the last row, the line sent after" row_down;
     Input Held   "left"           ["left", "ctrl-b"]                        "character left" left;
@@ -92,11 +92,13 @@ table! {
     Choice Always "choice-stop"   ["ctrl-c", "ctrl-d"]                      "leave it as it is, and end the turn" choice_stop;
     Choice Always "choice-erase"  ["backspace", "ctrl-h"] "delete left" choice_erase;
 
-    Approval Always "approve-once"    ["y"]                                 "yes, for the rest of this turn" approve_once;
+    Approval Always "approve-once"    ["y"]                                 "yes, this call only" approve_once;
+    Approval Always "approve-turn"    ["t"]                                 "yes, for the rest of this turn" approve_turn;
     Approval Always "approve-session" ["s"]                                 "yes, until the conversation closes" approve_session;
     Approval Always "approve-project" ["p"]                                 "yes, in this directory, 30 days" approve_project;
     Approval Always "approve-always"  ["a"]                                 "yes, everywhere, 30 days" approve_always;
     Approval Always "refuse"          ["n"]                                 "no, and the turn goes on" refuse;
+    Approval Always "refuse-with-reason" ["r"]                              "no, with a reason that the model is told" refuse_with_reason;
     Approval Always "refuse-and-stop" ["esc", "ctrl-c", "ctrl-d"]           "no, and the turn ends" refuse_and_stop;
     Approval Always "question-up"     ["up"]                                "row up" question_up;
     Approval Always "question-down"   ["down"]                              "row down" question_down;

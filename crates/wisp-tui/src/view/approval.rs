@@ -13,12 +13,14 @@ use crate::looks::Frame;
 const AROUND: usize = 4;
 
 /// The words for the answers, with the action whose key gives them.
-const ANSWERS: [(Decision, &str, &str); 5] = [
+const ANSWERS: [(Decision, &str, &str); 7] = [
     (Decision::Once, "approve-once", "once"),
+    (Decision::Turn, "approve-turn", "turn"),
     (Decision::Session, "approve-session", "session"),
     (Decision::Project, "approve-project", "project 30d"),
     (Decision::Always, "approve-always", "always 30d"),
     (Decision::No, "refuse", "no"),
+    (Decision::No, "refuse-with-reason", "reason"),
 ];
 
 /// Cells of a row of the question.

@@ -162,6 +162,7 @@ pub mod tests {
         /// Characters (`\n` is Enter), each after so many milliseconds.
         pub fn new(keys: &[(u64, char)]) -> Self {
             let key = |c| match c {
+                '\x7f' => KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
                 '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
                 '\x03' => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
                 '\x1b' => KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE),

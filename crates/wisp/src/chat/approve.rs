@@ -2,44 +2,56 @@
 
 use std::io;
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
 use wisp_term::keys::Typed;
 use wisp_term::width::cells;
-use wisp_term::{Printer, words};
+use wisp_term::{Printer, safe, width, words};
 
 use super::ahead::{Ahead, Keyboard, Raw, leaves};
 use super::question::{self, Pages};
 
 /// Each decision's key and words.
 const KEYS: &[(char, Decision, &str)] = &[
-    ('y', Decision::Once, "[y]es, this turn"),
+    ('y', Decision::Once, "[y]es, once"),
+    ('t', Decision::Turn, "this [t]urn"),
     ('s', Decision::Session, "[s]ession"),
     ('p', Decision::Project, "[p]roject 30d"),
     ('a', Decision::Always, "[a]lways 30d"),
     ('n', Decision::No, "[n]o"),
+    (REASON, Decision::No, "no, [r]eason"),
 ];
 
+/// The key that refuses and then asks why.
+const REASON: char = 'r';
+
 /// What came of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     /// The answer.
     pub decision: Decision,
     /// Whether the turn that asked is to end as well.
     pub stops: bool,
+    /// Why not, for the model.
+    pub reason: Option<String>,
 }
 
 impl Answered {
     fn with(decision: Decision) -> Self {
-        let stops = false;
-        Self { decision, stops }
+        Self {
+            decision,
+            stops: false,
+            reason: None,
+        }
     }
 
     /// No, and no more of this turn.
     fn stop() -> Self {
-        let (decision, stops) = (Decision::No, true);
-        Self { decision, stops }
+        Self {
+            stops: true,
+            ..Self::with(Decision::No)
+        }
     }
 }
 
@@ -64,6 +76,7 @@ pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Answere
         .iter()
         .find(|(_, d, _)| *d == answered.decision)
         .map_or("", |(_, _, words)| words);
+    let words = if answered.reason.is_some() { "" } else { words };
     let _ = err.line(&words.replace(['[', ']'], ""));
     answered
 }
@@ -87,6 +100,9 @@ impl Asking<'_> {
         loop {
             let Some(typed) = keys.next(None)? else { continue };
             if let Typed::Key(key) = typed {
+                if key.code == KeyCode::Char(REASON) {
+                    return self.reason(keys);
+                }
                 if let Some(answered) = self.answer(key) {
                     return Ok(answered);
                 }
@@ -99,6 +115,53 @@ impl Asking<'_> {
                 return Ok(Answered::stop());
             }
         }
+    }
+
+    /// Refuses and reads why, in a line of its own. Enter ends it, Backspace takes a character back; Escape, Ctrl-C and
+    /// Ctrl-D refuse and end the turn.
+    fn reason(&mut self, keys: &mut impl Keyboard) -> io::Result<Answered> {
+        let _ = self.err.text("\r\x1b[Kno, because: ");
+        let _ = self.err.flush();
+        let mut why = String::new();
+        loop {
+            let Some(typed) = keys.next(None)? else { continue };
+            match typed {
+                Typed::Key(key) if leaves(key) || key.code == KeyCode::Esc => return Ok(Answered::stop()),
+                Typed::Key(key) if key.code == KeyCode::Enter => break,
+                Typed::Key(key) if key.code == KeyCode::Backspace => {
+                    let kept = width::without_last(&why).len();
+                    let gone = cells(&why[kept..]);
+                    why.truncate(kept);
+                    let _ = self.err.text(&format!(
+                        "{}{}{}",
+                        "\x08".repeat(gone),
+                        " ".repeat(gone),
+                        "\x08".repeat(gone)
+                    ));
+                }
+                Typed::Key(key) => {
+                    let commands = KeyModifiers::CONTROL | KeyModifiers::ALT;
+                    if let KeyCode::Char(c) = key.code
+                        && !key.modifiers.intersects(commands)
+                    {
+                        why.push(c);
+                        let _ = self.err.text(&safe::safe(c.encode_utf8(&mut [0; 4])));
+                    }
+                }
+                Typed::Paste(text) => {
+                    let text = text.replace(['\r', '\n'], " ");
+                    let _ = self.err.text(&safe::safe(&text));
+                    why.push_str(&text);
+                }
+                Typed::Focus(_) => {}
+            }
+            let _ = self.err.flush();
+        }
+        let reason = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
+        Ok(Answered {
+            reason,
+            ..Answered::with(Decision::No)
+        })
     }
 
     /// The answer a key gives. A yes is none before all of the question was shown.
@@ -274,7 +337,7 @@ mod tests {
         }
         assert!(printed.contains("  30 + line 30\n"), "{printed}");
         assert!(
-            printed.ends_with("  remembered as: edit *\n[y]es, this turn [n]o "),
+            printed.ends_with("  remembered as: edit *\n[y]es, once [n]o no, [r]eason "),
             "{printed}"
         );
     }
@@ -296,33 +359,31 @@ mod tests {
     #[test]
     fn escape_and_ctrl_c_end_the_turn_and_n_does_not() {
         let stops = |key| asked(&long_edit(), (80, 40), &[(600, key)]).0;
+        for (key, ends) in [('\x1b', true), ('\x03', true), ('n', false), ('\n', false)] {
+            let answered = stops(key);
+            assert_eq!(
+                (answered.decision, answered.stops),
+                (Decision::No, ends),
+                "{key:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refusal_can_carry_a_reason() {
+        let typed: Vec<(u64, char)> = std::iter::once((600, 'r'))
+            .chain("use pnpx\x7fm\n".chars().map(|c| (1, c)))
+            .collect();
+        let (answered, ahead, printed) = asked(&long_edit(), (80, 40), &typed);
         assert_eq!(
-            stops('\x1b'),
-            Answered {
-                decision: Decision::No,
-                stops: true
-            }
+            (answered.decision, answered.stops, answered.reason.as_deref()),
+            (Decision::No, false, Some("use pnpm"))
         );
-        assert_eq!(
-            stops('\x03'),
-            Answered {
-                decision: Decision::No,
-                stops: true
-            }
-        );
-        assert_eq!(
-            stops('n'),
-            Answered {
-                decision: Decision::No,
-                stops: false
-            }
-        );
-        assert_eq!(
-            stops('\n'),
-            Answered {
-                decision: Decision::No,
-                stops: false
-            }
-        );
+        assert_eq!(ahead, "");
+        assert!(printed.contains("no, because: use pnpx"), "{printed}");
+        let (answered, ..) = asked(&long_edit(), (80, 40), &[(600, 'r'), (1, '\n')]);
+        assert_eq!((answered.decision, answered.reason), (Decision::No, None));
+        let (answered, ..) = asked(&long_edit(), (80, 40), &[(600, 'r'), (1, 'a'), (1, '\x1b')]);
+        assert!(answered.stops);
     }
 }

@@ -203,7 +203,10 @@ impl Chat {
             .then(|| approve::ask(approval, &mut self.ahead, &mut self.renderer.err));
         self.send(Command::Answer {
             id: approval.id.clone(),
-            decision: answered.map_or(Decision::No, |answered| answered.decision),
+            decision: answered
+                .as_ref()
+                .map_or(Decision::No, |answered| answered.decision),
+            reason: answered.as_ref().and_then(|answered| answered.reason.clone()),
         });
         if answered.is_some_and(|answered| answered.stops) {
             self.send(Command::Interrupt);

@@ -1,5 +1,6 @@
 //! The subcommands, one file each, and what they share: the runtime and the setup of a conversation.
 
+pub mod approvals;
 pub mod chat;
 pub mod config;
 pub mod doctor;

@@ -144,6 +144,7 @@ impl OneTurn {
         self.send(Command::Answer {
             id: approval.id.clone(),
             decision: answered.decision,
+            reason: answered.reason,
         });
         if answered.stops {
             self.send(Command::Interrupt);
