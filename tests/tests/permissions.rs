@@ -114,9 +114,13 @@ fn a_mode_holds_for_its_conversation_and_is_shown() {
         }
     });
     let wisp = Wisp::with(&server);
-    let ran = wisp.chat(&["/mode edit", "go", "/mode", "/mode sideways"]);
+    let ran = wisp.chat(&["/mode edit", "go", "/mode", "/status", "/mode sideways"]);
     assert!(ran.err.contains("mode edit: "), "{}", ran.err);
-    assert!(ran.err.contains("edit mode, approve at moderate"), "{}", ran.err);
+    assert!(
+        ran.text().contains("edit mode, approve at moderate"),
+        "{}",
+        ran.text()
+    );
     assert!(ran.text().contains("* edit"), "{}", ran.text());
     assert!(
         ran.err
