@@ -83,7 +83,10 @@ impl Word {
 /// What the line says of how the run went, if anything.
 fn says(text: &str) -> Option<Word> {
     let text = prefix::split(text).written().trim();
-    if text.len() > SENTENCE || text.is_empty() || looks::passes(text) {
+    let in_trace = ["Exception in thread ", "Suppressed: ", "Caused by: ", "at "]
+        .iter()
+        .any(|start| text.starts_with(start));
+    if text.len() > SENTENCE || text.is_empty() || in_trace || looks::passes(text) {
         return None;
     }
     let words: Vec<String> = text
@@ -114,7 +117,10 @@ fn tally(words: &[String]) -> Option<Verdict> {
                 .filter(|_| is_noun(&words[at - 1]))
                 .and_then(number)
         });
-        let count = before.or_else(|| number(at + 1).filter(|_| number(at + 2).is_none()));
+        let count = before.or_else(|| {
+            // `error 28` is a number that an error has.
+            number(at + 1).filter(|_| number(at + 2).is_none() && word != "error")
+        });
         let Some(count) = count else { continue };
         if BAD.contains(&word.as_str()) {
             bad |= count > 0;

@@ -28,6 +28,7 @@ mod pytest;
 mod python;
 mod rspec;
 mod ruby;
+mod rust_error;
 mod rustc;
 mod sanitizer;
 mod shell;
@@ -129,6 +130,7 @@ pub static FORMATS: &[Format] = &[
     ghc::FORMAT,
     python::FORMAT,
     ruby::FORMAT,
+    rust_error::FORMAT,
     java::FORMAT,
     linker::FORMAT,
     c_family::FORMAT,

@@ -2,6 +2,8 @@
 
 mod common;
 
+#[path = "given/chains.rs"]
+mod chains;
 #[path = "given/compilers.rs"]
 mod compilers;
 #[path = "given/logs.rs"]

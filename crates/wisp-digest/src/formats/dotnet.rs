@@ -203,7 +203,7 @@ impl Dotnet {
 
     fn close(&mut self, report: &mut Report) {
         if let Some(test) = self.test.take() {
-            report.fail(test.finding);
+            report.fail(test.close());
         }
         if let Some(open) = self.open.take() {
             open.close(report);

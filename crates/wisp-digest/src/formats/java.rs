@@ -28,6 +28,8 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Java {
     open: Option<Trace>,
+    /// A trace whose last exception had no frame before a line that may be its message's.
+    paused: Option<Trace>,
 }
 
 /// A trace being read.
@@ -40,7 +42,14 @@ pub(super) struct Trace {
     thread: Option<String>,
     causes: Vec<Quote>,
     own: bool,
+    /// The number of the line that states the exception whose frames are to come: until they do, its message goes on.
+    stated: Option<u64>,
+    /// The blanks before the suppressed exception being read, whose frames and causes are not the trace's.
+    aside: Option<usize>,
 }
+
+/// Lines that a message of several may have.
+const MESSAGE: u64 = 24;
 
 impl Trace {
     /// A trace whose exception stands on this line.
@@ -53,17 +62,36 @@ impl Trace {
             thread: None,
             causes: Vec::new(),
             own: false,
+            stated: Some(line.number),
+            aside: None,
         }
+    }
+
+    /// Whether the line may belong to the message of the exception stated last, which has had no frame yet.
+    pub(super) fn says(&self, line: u64) -> bool {
+        self.stated
+            .is_some_and(|stated| line > stated && line - stated <= MESSAGE)
     }
 
     /// Takes a frame, a cause or an elision. False when the trace has ended.
     pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
         let body = line.body();
         if let Some(frame) = body.strip_prefix("at ").filter(|_| line.indent() > 0) {
-            self.frame(frame, line);
+            self.stated = None;
+            if self.aside.is_none() {
+                self.frame(frame, line);
+            }
+            return true;
+        }
+        if body.starts_with("Suppressed: ") {
+            self.aside.get_or_insert(line.indent());
             return true;
         }
         if let Some(cause) = body.strip_prefix("Caused by: ") {
+            if self.aside.is_some_and(|aside| line.indent() >= aside) {
+                return true;
+            }
+            (self.aside, self.stated) = (None, Some(line.number));
             self.root = (line.number, cut(cause, crate::limits::QUOTE).to_owned());
             self.own = false;
             if self.causes.len() < 8 {
@@ -73,7 +101,7 @@ impl Trace {
         }
         // The JVM writes `... 2 more`, Logback `... 2 common frames omitted`.
         let elided = body.ends_with(" more") || body.ends_with(" common frames omitted");
-        (body.starts_with("... ") && elided) || body.starts_with("Suppressed: ")
+        body.starts_with("... ") && elided
     }
 
     /// The first own frame of the innermost cause; until there is one, of an outer one.
@@ -173,7 +201,11 @@ impl Reader for Java {
             if open.line(line) {
                 return Step::Hold;
             }
+            self.paused = self.open.take_if(|open| open.says(line.number));
             self.close(report);
+        }
+        if self.resumes(line, report) {
+            return Step::Hold;
         }
         if let Some((thread, exception)) = in_thread(line.text) {
             let mut trace = Trace::new(exception, line);
@@ -186,6 +218,7 @@ impl Reader for Java {
     }
 
     fn finish(&mut self, report: &mut Report) {
+        self.open = self.open.take().or(self.paused.take());
         self.close(report);
     }
 }
@@ -197,17 +230,37 @@ fn in_thread(text: &str) -> Option<(&str, &str)> {
 }
 
 impl Java {
+    /// Whether the frames or the cause of a paused trace go on here. Where they can no longer, it is told.
+    fn resumes(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let Some(mut trace) = self.paused.take() else {
+            return false;
+        };
+        let stated = trace.stated.unwrap_or(line.number);
+        if !trace.says(line.number) || in_thread(line.text).is_some() {
+            self.open = Some(trace);
+            self.close(report);
+            return false;
+        }
+        if !trace.line(line) {
+            self.paused = Some(trace);
+            return false;
+        }
+        (stated + 1..line.number).for_each(|within| report.unknowns.forget(within));
+        self.open = Some(trace);
+        true
+    }
+
     /// A frame or a cause whose exception stood on the line before, in no other words than its name.
     fn headless(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         if !line.text.starts_with("\tat ") && !line.text.starts_with("Caused by: ") {
             return Step::Pass;
         }
-        let before = report
-            .recent
-            .before(line.number)
-            .pop()
-            .filter(|quote| quote.line + 1 == line.number);
-        let stated = before.filter(|quote| is_exception(&quote.text));
+        // A message may go on for some lines, but not past a frame.
+        let above = (line.number.saturating_sub(4)..line.number).rev();
+        let stated = above
+            .filter_map(|number| report.recent.at(number))
+            .take_while(|quote| !quote.text.trim_start().starts_with("at "))
+            .find(|quote| is_exception(&quote.text));
         let mut trace = match &stated {
             Some(quote) => Trace::new(
                 quote.text.trim(),
@@ -220,7 +273,7 @@ impl Java {
             None => return Step::Pass,
         };
         if let Some(quote) = &stated {
-            report.unknowns.forget(quote.line);
+            (quote.line..line.number).for_each(|within| report.unknowns.forget(within));
         }
         trace.line(line);
         self.open = Some(trace);

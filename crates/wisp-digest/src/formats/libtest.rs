@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::rust_error::Causes;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::{Quoted, joined};
@@ -49,6 +50,9 @@ struct Libtest {
     /// Whether tests are running, so that a panic waits for its test's end.
     running: bool,
     blanks: u32,
+    /// The causes of the error in the block of a failed test, and whether its backtrace has begun.
+    causes: Option<Causes>,
+    traced: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -111,6 +115,7 @@ impl Libtest {
             .and_then(|rest| rest.strip_suffix(" stdout ----"))
         {
             self.settle_panic(report);
+            (self.causes, self.traced) = (None, false);
             self.state = State::Captured(name.to_owned());
             return Some(Step::Hold);
         }
@@ -282,20 +287,29 @@ impl Libtest {
         let State::Captured(name) = &self.state else {
             return;
         };
-        if line.text.starts_with("note: ") || line.text.starts_with("stack backtrace:") {
-            self.blanks = 2;
+        let ends = ["note: ", "stack backtrace:", "Stack backtrace:"];
+        if ends.iter().any(|start| line.text.starts_with(start)) {
+            (self.blanks, self.causes) = (2, None);
+            self.traced |= line.text.starts_with("Stack backtrace:");
         }
         self.blanks += u32::from(line.is_blank());
         if let Some((_, finding)) = self.panics.iter_mut().find(|(thread, _)| thread == name) {
+            if causes(&mut self.causes, finding, line) {
+                return;
+            }
             if self.blanks < 2 && !line.is_blank() {
                 add_message(finding, line);
             }
         } else if let Some((_, finding)) = self.failed.iter_mut().find(|(test, _)| test == name) {
             // No panic: the test returned an error, printed here.
+            if self.traced || causes(&mut self.causes, finding, line) {
+                return;
+            }
             if let Some((title, location)) = without_panic(line.text) {
                 finding.retitle(joined![name, ": ", title]);
                 finding.lines = line.span();
                 finding.location = location;
+                finding.cause = Some(joined!["returned ", title]).filter(|_| title.starts_with("Error: "));
             }
             finding.quote(line);
         }
@@ -379,6 +393,15 @@ impl Step {
             self
         }
     }
+}
+
+/// Whether the line is of the causes of an error that a test returned or unwrapped.
+fn causes(open: &mut Option<Causes>, finding: &mut Finding, line: &Line<'_>) -> bool {
+    if line.text == "Caused by:" {
+        *open = Some(Causes::of(finding));
+        return true;
+    }
+    open.as_mut().is_some_and(|open| open.line(line, finding))
 }
 
 /// The first line of a panic's message says what happened.

@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
         "SUCCESS [",
         "FAILURE [",
         "SKIPPED",
+        "\norg.apache.maven.",
         "<<< FAILURE!",
         "<<< ERROR!",
     ],
@@ -43,6 +44,8 @@ struct Maven {
     /// A test that failed, whose exception comes next.
     test: Option<(String, bool, u64)>,
     trace: Option<(String, bool, Trace)>,
+    /// Maven's own exception, which `-e` and `-X` have it print.
+    own: bool,
     summary: bool,
     list: List,
     /// While tests run, whose own words may look like Maven's.
@@ -62,6 +65,7 @@ enum List {
 impl Reader for Maven {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
+        self.own &= !text.starts_with('[');
         // `[ERROR]: …` is Ansible's.
         if let Some(rest) = text.strip_prefix("[ERROR]").filter(|rest| !rest.starts_with(':')) {
             return self.error(rest.trim(), line, report);
@@ -136,6 +140,13 @@ impl Maven {
             }
             self.close(report);
         }
+        if self.own || is_own_exception(line.text) {
+            if !self.own || line.text.starts_with("Caused by: ") {
+                ended(line.text, line, report);
+            }
+            self.own = true;
+            return Step::Hold;
+        }
         if let Some((name, error, _)) = self.test.take() {
             self.trace = Some((name, error, Trace::new(line.text, line)));
             return Step::Hold;
@@ -144,7 +155,7 @@ impl Maven {
             if trace.line(line) {
                 return Step::Hold;
             }
-            if line.is_blank() {
+            if line.is_blank() && !trace.says(line.number) {
                 self.close(report);
                 return Step::Take;
             }
@@ -369,6 +380,11 @@ fn ended(rest: &str, line: &Line<'_>, report: &mut Report) {
         let said = rest.before(" -> [Help ");
         report.fail(Finding::new(Kind::Tool, said, line));
     }
+}
+
+/// `org.apache.maven.lifecycle.LifecycleExecutionException: Failed to execute goal …`.
+fn is_own_exception(text: &str) -> bool {
+    text.starts_with("org.apache.maven.") && text.before(": ").ends_with("Exception")
 }
 
 /// Neither help nor an empty line.

@@ -38,6 +38,8 @@ struct Node {
     source: Option<(u64, Location)>,
     /// The file that required what is not there.
     requiring: Option<Location>,
+    /// Whether the braces are open that hold an error's fields, its cause and its members.
+    braced: bool,
 }
 
 impl Reader for Node {
@@ -48,6 +50,13 @@ impl Reader for Node {
                 if open.location.is_none() {
                     open.location = own_frame(frame);
                 }
+                self.braced |= frame.ends_with(" {");
+                return Step::Hold;
+            }
+            if self.braced && is_member(body) {
+                open.add(line);
+                let sep = if open.title.has("; of: ") { "; " } else { "; of: " };
+                open.retitle(joined![open.title, sep, body.short_of(" {")]);
                 return Step::Hold;
             }
             if body.starts_with("[cause]: ") {
@@ -57,6 +66,7 @@ impl Reader for Node {
                 return Step::Hold;
             }
             if line.is_blank()
+                || (self.braced && line.indent() > 0)
                 || body.starts_with("... ")
                 || body.starts_with('}')
                 || (line.indent() >= 2 && body.has(": "))
@@ -81,6 +91,7 @@ impl Reader for Node {
 impl Node {
     fn close(&mut self, report: &mut Report) {
         let requiring = self.requiring.take();
+        self.braced = false;
         if let Some(mut finding) = self.open.take() {
             finding.location = finding.location.or(requiring);
             report.fail(finding);
@@ -94,6 +105,7 @@ impl Node {
         else {
             if is_statement(line.text) {
                 self.said = Some(line.quote());
+                forget_source(line.number, report);
                 self.source = source(line, report);
             }
             return Step::Pass;
@@ -155,6 +167,24 @@ fn requiring(above: &[Quote]) -> Option<Location> {
         line: None,
         column: None,
     })
+}
+
+/// An uncaught error has its place, the source there and a caret above it: what the source says is no failure.
+fn forget_source(statement: u64, report: &mut Report) {
+    let above = |lines: u64| report.recent.at(statement.checked_sub(lines)?);
+    let placed = above(4).is_some_and(|quote| {
+        place_at_start(&quote.text).is_some_and(|(place, rest)| place.line.is_some() && rest.is_empty())
+    });
+    let marked = above(2).is_some_and(|quote| quote.text.trim().bytes().all(|byte| byte == b'^'));
+    if placed && marked {
+        report.unknowns.forget(statement - 3);
+    }
+}
+
+/// A member of an error of several: `Error: no route` inside its braces.
+fn is_member(body: &str) -> bool {
+    let name = body.before(":");
+    body.has(": ") && name.ends_with("Error") && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// The error without what its runner says before it.

@@ -25,6 +25,8 @@ pub(crate) const FORMAT: Format = Format {
         "IndentationError: ",
         "can't open file",
         "usage: ",
+        "The above exception was",
+        "During handling of the above",
     ],
     reader: || Box::<Python>::default(),
 };
@@ -34,11 +36,13 @@ struct Python {
     open: Option<Chain>,
     /// The program whose usage argparse prints, for the error that comes after it.
     usage: Option<String>,
+    /// The chain told last, the number of its last line and its key: the message may have gone on after an empty line.
+    told: Option<(Chain, u64, String)>,
     /// The interpreter's own death, whose frames come next.
     fatal: Option<Finding>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Chain {
     state: State,
     frame: Option<Location>,
@@ -50,10 +54,13 @@ struct Chain {
     cut: bool,
     /// Each exception: its line, its text, the frame it was raised in.
     exceptions: Vec<(u64, String, Option<Location>)>,
-    count: u64,
+    /// Whether the exception that comes next surfaced for the one before it, in a group.
+    links: bool,
+    /// Under which key it has been told, where its message went on after an empty line.
+    told: Option<String>,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// In the frames.
     #[default]
@@ -82,6 +89,9 @@ impl Reader for Python {
         }
         if let Some(step) = self.usage(line, report) {
             return step;
+        }
+        if is_link(line.body()) && self.resumes(line, report) {
+            return Step::Hold;
         }
         if line.text.starts_with("Fatal Python error: ") {
             self.fatal = Some(Finding::new(Kind::Crash, line.text, line));
@@ -129,6 +139,9 @@ impl Reader for Python {
         self.close(report);
     }
 }
+
+/// How many lines of a message may stand between an exception and the words that announce the next.
+const MESSAGE: u64 = 24;
 
 /// How far into the input a traceback may be one whose heading has been cut off.
 const CUT: u64 = 40;
@@ -198,6 +211,21 @@ impl Python {
     }
 }
 
+impl Python {
+    /// Whether these words go on with the chain told last: what stands between was its exception's message.
+    fn resumes(&mut self, line: &Line<'_>, report: &mut Report) -> bool {
+        let near = |(_, last, _): &mut (Chain, u64, String)| line.number - *last <= MESSAGE;
+        let Some((mut chain, last, key)) = self.told.take_if(near) else {
+            return false;
+        };
+        (last..line.number).for_each(|within| report.unknowns.forget(within));
+        chain.state = State::Announced;
+        chain.told = Some(key);
+        self.open = Some(chain);
+        true
+    }
+}
+
 impl Chain {
     /// What the line is to the chain; none when the chain has ended before it.
     fn line(&mut self, line: &Line<'_>) -> Option<Step> {
@@ -220,6 +248,7 @@ impl Chain {
     fn member(&mut self, line: &Line<'_>) -> Option<Step> {
         let body = line.body();
         if body.starts_with("+-") || body.starts_with("+ Exception Group") {
+            self.state = State::Frames;
             return Some(Step::Hold);
         }
         let inside = body.strip_prefix('|')?;
@@ -228,11 +257,18 @@ impl Chain {
             None if inside.is_empty() => inside,
             None => return None,
         };
-        if !inside.starts_with("Traceback (most") {
-            self.in_frames(&Line {
+        match self.state {
+            _ if inside.starts_with("Traceback (most") => {
+                self.links |= self.state == State::Announced;
+                self.state = State::Frames;
+            }
+            State::After if is_link(inside) => self.state = State::Announced,
+            State::Frames => self.in_frames(&Line {
                 number: line.number,
                 text: inside,
-            });
+            }),
+            // The message goes on.
+            State::After | State::Announced => {}
         }
         Some(Step::Hold)
     }
@@ -244,9 +280,14 @@ impl Chain {
                 self.frame = Some(frame);
             }
         } else if !line.is_blank() && line.indent() <= self.indent {
-            self.count += 1;
             let text = cut(line.body(), crate::limits::QUOTE).to_owned();
             let exception = (line.number, text, self.frame.take());
+            let reason = self.exceptions.last_mut().filter(|_| self.group);
+            if let (true, Some(reason)) = (std::mem::take(&mut self.links), reason) {
+                reason.1 = joined![reason.1, " (surfaced as ", exception.1, ", L", exception.0, ")"];
+                self.state = State::After;
+                return;
+            }
             if self.exceptions.len() < 8 {
                 self.exceptions.push(exception);
             } else {
@@ -261,10 +302,11 @@ impl Chain {
     /// A group is told by its first member; the others stand in the title.
     fn group_finding(&self) -> Finding {
         let (number, _, place) = &self.exceptions[1];
-        let members: Vec<&str> = self.exceptions[1..]
+        let mut members: Vec<&str> = self.exceptions[1..]
             .iter()
             .map(|(_, text, _)| text.as_str())
             .collect();
+        members.dedup_by_key(|text| text.before(" (surfaced as "));
         let title = joined![self.exceptions[0].1, ": ", members.join("; ")];
         let mut finding = Finding::new(
             Kind::Exception,
@@ -335,6 +377,14 @@ impl Python {
             " ",
             place.unwrap_or_else(|| number.to_string())
         ];
-        report.fail(finding.known_as(key));
+        if let Some(told) = chain.told.as_ref().and_then(|told| report.known(told)) {
+            // The last exception is the failure, as in a chain read in one go.
+            (told.title, told.location) = (finding.title, finding.location);
+            (told.lines, told.explain) = (finding.lines, finding.explain);
+        } else {
+            report.fail(finding.known_as(&*key));
+        }
+        let key = chain.told.clone().unwrap_or(key);
+        self.told = Some((chain, number, key));
     }
 }

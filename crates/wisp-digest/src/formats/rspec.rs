@@ -59,6 +59,8 @@ struct Open {
     name: String,
     statement: Option<String>,
     message: Vec<(u64, String)>,
+    /// The class and the message of the exception that is named as the cause last.
+    cause: Option<(u64, String)>,
 }
 
 impl Reader for Rspec {
@@ -181,6 +183,7 @@ impl Open {
             name: name.to_owned(),
             statement: None,
             message: Vec::new(),
+            cause: None,
         }
     }
 
@@ -197,12 +200,14 @@ impl Open {
             name,
             statement: None,
             message: Vec::new(),
+            cause: None,
         }
     }
 
     fn line(&mut self, line: &Line<'_>) {
         let body = line.body();
         if let Some(place) = body.strip_prefix("# ") {
+            self.caused(place, line);
             if self.finding.location.is_none() {
                 self.finding.location = place_at_start(place)
                     .map(|(location, _)| location)
@@ -215,6 +220,22 @@ impl Open {
             self.message.push((line.number, body.to_owned()));
             self.message.truncate(limits::EXPLAIN);
             self.finding.quote(line);
+        }
+    }
+
+    /// `# --- Caused by: ---`, and under it `# Errno::ENOSPC:` and `#   No space left on device`.
+    fn caused(&mut self, text: &str, line: &Line<'_>) {
+        if text.starts_with("--- Caused by: ---") {
+            self.cause = Some((line.number, String::new()));
+        } else if let Some((number, cause)) = &mut self.cause {
+            let class = cause.is_empty() && text.ends_with(':');
+            let message = cause.ends_with(':') && text.starts_with("  ");
+            if class || message {
+                *number = line.number;
+                let said = joined![*cause, if class { "" } else { " " }, text.trim()];
+                *cause = said;
+                self.finding.quote(line);
+            }
         }
     }
 
@@ -252,6 +273,17 @@ impl Open {
         if let Some(said) = said {
             // Examples that share a broken hook fail at its place with its words.
             let place = self.finding.location.as_ref();
+            let reason = self.cause.filter(|(_, cause)| !cause.is_empty());
+            let said = match reason {
+                Some((number, cause)) => {
+                    let surfaced = joined![" (surfaced as ", said, ", L", self.finding.lines.first, ")"];
+                    self.finding.lines = crate::digest::Span::line(number);
+                    self.finding.cause = place.map(|place| joined![place, " ", cause]);
+                    self.finding.retitle(joined![self.name, ": ", cause, surfaced]);
+                    return self.finding;
+                }
+                None => said,
+            };
             self.finding.cause = place.map(|place| joined![place, " ", said]);
             self.finding.retitle(joined![self.name, ": ", said]);
         }

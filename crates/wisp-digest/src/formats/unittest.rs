@@ -3,7 +3,7 @@
 //! Written from real runs of Python 3.13; Django 5 from documentation. A traceback a passing test logs is not a
 //! failure of the run.
 
-use super::python::frame;
+use super::python::{frame, is_link};
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::joined;
@@ -33,6 +33,10 @@ struct Open {
     name: String,
     frame: Option<Location>,
     stated: bool,
+    /// The first exception of a chain: the reason.
+    reason: Option<String>,
+    /// Whether the words came that announce the exception which the one before it surfaced as.
+    linked: bool,
     /// Whether the rule that unittest draws under the name has come. Other runners print the same header without one,
     /// and what went wrong indented below it.
     ruled: bool,
@@ -51,6 +55,8 @@ impl Reader for Unittest {
                 name: name.to_owned(),
                 frame: placed(name),
                 stated: false,
+                reason: None,
+                linked: false,
                 ruled: false,
             });
             return Step::Hold;
@@ -170,7 +176,7 @@ impl Unittest {
             // Tests that share a broken setup fail at its place with its words.
             finding.cause = finding.location.as_ref().map(|place| {
                 let told = finding.title.strip_prefix(&open.name).unwrap_or("");
-                joined![place, " ", told]
+                joined![place, " ", open.reason.as_deref().unwrap_or(told)]
             });
             report.fail(finding);
         }
@@ -214,13 +220,25 @@ impl Open {
             && !line.text.starts_with("The above")
             && !line.text.starts_with("During handling");
         let plain = plain && (!self.stated || is_exception(line.text));
+        self.linked |= self.stated && is_link(line.text);
+        if let Some(reason) = self.reason.as_ref().filter(|_| plain && self.linked) {
+            // The exception that surfaced is told beside its reason, which has the place.
+            let surfaced = joined![" (surfaced as ", line.body(), ", L", line.number, ")"];
+            self.finding.retitle(joined![self.name, ": ", reason, surfaced]);
+            self.finding.quote(line);
+            self.frame = None;
+            return;
+        }
         if plain || (!self.ruled && !self.stated && is_exception(line.body())) {
             self.stated = true;
+            self.reason = Some(line.body().to_owned());
             self.finding.retitle(joined![self.name, ": ", line.body()]);
             self.finding.lines = line.span();
             self.finding.location = self.frame.take();
         }
-        if self.stated {
+        let heading = line.body().starts_with("Traceback") || line.text.starts_with("The above");
+        let source = self.linked && line.indent() > 0;
+        if self.stated && !heading && !source && !line.text.starts_with("During handling") {
             self.finding.quote(line);
         }
     }

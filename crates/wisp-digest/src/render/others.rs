@@ -69,6 +69,11 @@ fn log_rows(log: &LogShape, full: bool, rows: &mut Rows) {
             ),
         );
     }
+    severity_rows(log, full, rows);
+}
+
+/// The templates by severity, the serious ones only where failures have been told.
+fn severity_rows(log: &LogShape, full: bool, rows: &mut Rows) {
     let rank = if full { 4 } else { 12 };
     let severities = if full {
         &[

@@ -12,6 +12,9 @@ pub(super) struct Failed {
     pub(super) finding: Finding,
     name: String,
     stated: bool,
+    /// The first line of the message and its number, and the message of the innermost exception within it.
+    message: (u64, String),
+    inner: Option<String>,
     part: Part,
     /// Everything indented is its own, and the message has no heading.
     platform: bool,
@@ -57,6 +60,8 @@ impl Failed {
             finding,
             name: name.to_owned(),
             stated: false,
+            message: (0, String::new()),
+            inner: None,
             part: Part::Name,
             platform: open == " (",
         })
@@ -77,6 +82,7 @@ impl Failed {
             _ if line.is_blank() => return self.part == Part::Message || self.part == Part::Trace,
             _ => match self.part {
                 Part::Message => self.message(body, line),
+                Part::Trace if body.starts_with("----- Inner Stack Trace") => self.finding.location = None,
                 Part::Trace if line.indent() > 0 || body.starts_with("1) ") || body.starts_with("--") => {
                     self.frame(body);
                 }
@@ -105,11 +111,36 @@ impl Failed {
     fn message(&mut self, body: &str, line: &Line<'_>) {
         if self.stated {
             self.finding.add(line);
+            // xUnit's `---- System.IO.IOException : text`, NUnit's `  ----> System.IO.IOException : text`.
+            let inner = body.trim_start_matches('-').trim_start_matches('>').trim_start();
+            if body.starts_with("----")
+                && inner
+                    .part_at(" : ")
+                    .is_some_and(|(name, _)| name.ends_with("Exception"))
+            {
+                self.finding.lines = line.span();
+                self.inner = Some(inner.to_owned());
+            }
         } else {
             self.stated = true;
+            self.message = (line.number, body.to_owned());
             self.finding.retitle(joined![self.name, ": ", body]);
             self.finding.lines = line.span();
         }
+    }
+
+    /// The failure: the innermost exception is the reason. Tests that fail at one place for one reason have one cause.
+    pub(super) fn close(self) -> Finding {
+        let mut finding = self.finding;
+        let (number, message) = self.message;
+        if let Some(inner) = &self.inner {
+            let surfaced = joined![" (surfaced as ", message, ", L", number, ")"];
+            finding.retitle(joined![self.name, ": ", inner, surfaced]);
+        }
+        let reason = self.inner.unwrap_or(message);
+        let place = finding.location.as_ref().filter(|_| !reason.is_empty());
+        finding.cause = place.map(|place| joined![place, " ", reason]);
+        finding
     }
 
     fn frame(&mut self, body: &str) {

@@ -13,7 +13,14 @@ use crate::report::Finding;
 pub(super) struct Thrown {
     surfaced: (u64, String),
     finding: Finding,
+    /// The number of the line that states the exception read last, and whether frames have come: before them its
+    /// message goes on.
+    stated: u64,
+    framed: bool,
 }
+
+/// Lines that a message of several may have.
+const MESSAGE: u64 = 24;
 
 impl Thrown {
     /// The exception of `Unhandled exception. System.InvalidOperationException: text`.
@@ -26,6 +33,8 @@ impl Thrown {
         (name.contains('.') && name.ends_with("Exception")).then(|| Self {
             surfaced: (line.number, cut(text, limits::QUOTE).to_owned()),
             finding: Finding::new(Kind::Exception, text, line),
+            stated: line.number,
+            framed: false,
         })
     }
 
@@ -36,6 +45,7 @@ impl Thrown {
             self.finding.retitle(inner);
             self.finding.lines = line.span();
             self.finding.quote(line);
+            self.stated = line.number;
             return true;
         }
         let is_frame = line.indent() > 0 && (body.starts_with("at ") || body.starts_with("--- End of"));
@@ -46,7 +56,8 @@ impl Thrown {
             self.finding.location = Some(place);
             self.finding.quote(line);
         }
-        is_frame
+        self.framed |= is_frame;
+        is_frame || (!self.framed && line.number <= self.stated + MESSAGE)
     }
 
     /// The failure.
