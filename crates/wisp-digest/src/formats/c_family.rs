@@ -94,6 +94,11 @@ impl Reader for CFamily {
         if let Some(step) = self.words(line, report) {
             return step;
         }
+        let within = self.source > 0 && (is_progress(line.text) || is_command(line.text));
+        if within {
+            // Another job of a parallel build: the block may go on after it.
+            return Step::Lean;
+        }
         if is_command(line.text) {
             self.close(report);
             return Step::Take;
@@ -122,7 +127,7 @@ impl Reader for CFamily {
         let mut leans = true;
         rest.read_bare_while(|line| {
             let bare = is_bare(line.text);
-            if bare {
+            if bare && !is_progress(line.text) {
                 leans = self.source > 0 && self.is_source(line);
             }
             bare && leans
@@ -335,6 +340,27 @@ fn is_command(text: &str) -> bool {
     ];
     let known = compilers.contains(&name) || name.ends_with("-gcc") || name.ends_with("-g++");
     known && (arguments.starts_with('-') || arguments.has(" -"))
+}
+
+/// A line that a build prints for each of its jobs: `[3/6] Building C object x.o`, `[ 50%] Linking …`, `  CC [M]  x.o`,
+/// `make[2]: Entering directory …`.
+fn is_progress(text: &str) -> bool {
+    if let Some((inside, rest)) = text.strip_prefix('[').and_then(|rest| rest.halves(b']')) {
+        let counted = inside.bytes().any(|byte| byte.is_ascii_digit())
+            && inside.bytes().all(|byte| b"0123456789/% ".contains(&byte));
+        return counted && rest.starts_with(' ');
+    }
+    if text.starts_with("make[") || text.starts_with("make: ") {
+        return text.has("ing directory ");
+    }
+    let mut words = text.split_whitespace().filter(|word| *word != "[M]");
+    let (tool, file, rest) = (
+        words.next().unwrap_or(""),
+        words.next().unwrap_or(""),
+        words.next(),
+    );
+    let named = (2..=8).contains(&tool.len()) && tool.bytes().all(|byte| byte.is_ascii_uppercase());
+    named && rest.is_none() && file.contains('.')
 }
 
 /// `2 warnings generated.` reports no failure.

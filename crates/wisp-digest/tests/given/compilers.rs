@@ -1,5 +1,7 @@
 //! The given cases of compilers, linkers, linters and the tools that run them.
 
+use wisp_digest::{Digest, Options};
+
 use crate::common::{cascades, case, copies, counts, notes, places, root_lines, roots, tally, warning_lines};
 
 #[test]
@@ -220,4 +222,41 @@ fn mix_compile_error_has_no_test_count() {
         (vec![4], vec!["lib/pool.ex:2".to_owned()])
     );
     assert!(digest.tallies.is_empty());
+}
+
+#[test]
+fn a_progress_line_of_another_job_is_no_part_of_a_diagnostics_block() {
+    for progress in [
+        "[3/6] Building C object CMakeFiles/tern.dir/main.c.o",
+        "[ 50%] Building C object CMakeFiles/tern.dir/main.c.o",
+        "  CC [M]  drivers/quay.o",
+        "CC quay.o",
+        "make[2]: Entering directory '/srv/tern'",
+        "gcc -Wall -c -o quay.o quay.c",
+    ] {
+        let log = format!(
+            "b.c:1:16: error: 'zz' undeclared (first use in this function)
+    1 | int b(){{return zz;}}
+{progress}
+      |                ^~
+b.c:1:16: note: each undeclared identifier is reported only once for each function it appears in
+{progress}
+c.c:9:2: warning: unused variable 'y' [-Wunused-variable]
+{progress}
+    9 |  int y;
+{progress}
+d.c:2:1: error: expected ';'
+"
+        );
+        let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
+        assert_eq!(roots(&digest), [(1, 4), (11, 11)], "{progress}");
+        let explained: Vec<u64> = digest.failures[0]
+            .explain
+            .iter()
+            .map(|quote| quote.line)
+            .collect();
+        assert_eq!(explained, [2, 4, 5], "{progress}");
+        assert_eq!(warning_lines(&digest), [7], "{progress}");
+        assert_eq!(digest.unexplained.count, 0, "{progress}");
+    }
 }
