@@ -45,6 +45,10 @@ struct Open {
     finding: Finding,
     name: String,
     stated: bool,
+    /// What its error says, the place of its first frame, and the error's innermost cause.
+    error: Option<(u64, String)>,
+    frame: Option<Location>,
+    reason: Option<(u64, String)>,
     /// The line with its mark.
     marked: u64,
 }
@@ -108,6 +112,9 @@ impl NodeTest {
                 finding,
                 name: name.to_owned(),
                 stated: false,
+                error: None,
+                frame: None,
+                reason: None,
                 marked: line.number,
             });
             return Step::Lean;
@@ -132,7 +139,8 @@ impl NodeTest {
     }
 
     fn close(&mut self, report: &mut Report) {
-        let Some(open) = self.open.take() else { return };
+        let Some(mut open) = self.open.take() else { return };
+        open.explained();
         if self.listing && open.finding.title.has("was cancelled") {
             // Its suite's hook failed, and is told after it.
             report.announce(&Line {
@@ -153,15 +161,38 @@ impl Open {
             return;
         }
         if let Some(frame) = body.strip_prefix("at ") {
+            self.frame = self.frame.take().or_else(|| own_frame(frame));
             self.finding.location = self.finding.location.take().or_else(|| own_frame(frame));
             return;
+        }
+        if body == "}" || (body.starts_with("... ") && body.has(" stack trace ")) {
+            return;
+        }
+        if let Some(cause) = body.strip_prefix("[cause]: ") {
+            self.reason = Some((line.number, cause.short_of(" {").replace(" [Error]: ", ": ")));
         }
         if !self.stated {
             self.stated = true;
             self.finding.lines = line.span();
             self.finding.retitle(joined![self.name, ": ", body]);
+            self.error = Some((line.number, body.short_of(" {").to_owned()));
         }
         self.finding.quote(line);
+    }
+
+    /// The innermost cause is the reason. Tests whose errors come from one place with one text have one cause.
+    fn explained(&mut self) {
+        let Some((number, error)) = self.error.take() else {
+            return;
+        };
+        let reason = self.reason.take();
+        if let Some((line, reason)) = &reason {
+            let surfaced = joined![" (surfaced as ", error, ", L", number, ")"];
+            self.finding.retitle(joined![self.name, ": ", reason, surfaced]);
+            self.finding.lines = crate::digest::Span::line(*line);
+        }
+        let text = reason.map_or(error, |(_, reason)| reason);
+        self.finding.cause = self.frame.take().map(|place| joined![place, " ", text]);
     }
 }
 

@@ -376,3 +376,55 @@ test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; 
         ]
     );
 }
+
+#[test]
+fn tests_of_nodes_whose_errors_have_one_reason_have_one_cause() {
+    let test = |name: &str, line: u32| {
+        format!(
+            "test at cause.test.js:{line}:1
+✖ {name} (1.155041ms)
+  Error: the table could not be read
+      at mid (/srv/cause.test.js:3:50)
+      at TestContext.<anonymous> (/srv/cause.test.js:{line}:19)
+      ... 6 lines matching cause stack trace ...
+      at node:internal/process/task_queues:140:7 {{
+    [cause]: TypeError [Error]: no gauge named 'weir'
+        at low (/srv/cause.test.js:2:23)
+        at mid (/srv/cause.test.js:3:23)
+  }}
+
+"
+        )
+    };
+    let log = format!(
+        "ℹ tests 2\nℹ fail 2\n\n✖ failing tests:\n\n{}{}",
+        test("reads", 4),
+        test("writes", 9)
+    );
+    let title =
+        "reads: TypeError: no gauge named 'weir' (surfaced as Error: the table could not be read, L8)";
+    assert_eq!(only(&log), (13, "cause.test.js:4:1".to_owned(), title.to_owned()));
+    assert_eq!(failed(&log).failures[0].diagnostics, 2);
+}
+
+#[test]
+fn tests_of_gos_that_fail_at_one_place_with_one_text_have_one_cause() {
+    let log = "--- FAIL: TestE (0.00s)
+    --- FAIL: TestE/x (0.00s)
+        main_test.go:7: read table: no gauge named 'weir'
+    --- FAIL: TestE/y (0.00s)
+        main_test.go:7: read table: no gauge named 'weir'
+    --- FAIL: TestE/z (0.00s)
+        main_test.go:7: read table: no gauge named 'lock'
+FAIL
+FAIL\texample.test/gauge\t0.003s
+FAIL
+";
+    let digest = failed(log);
+    let counts: Vec<(u64, u64)> = digest
+        .failures
+        .iter()
+        .map(|failure| (failure.lines.first, failure.diagnostics))
+        .collect();
+    assert_eq!(counts, [(3, 2), (7, 1)]);
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::{Kind, Quote};
 use crate::find::Find;
-use crate::joined::joined;
+use crate::joined::{Quoted, joined};
 use crate::limits;
 use crate::line::{Line, place_at_start};
 use crate::report::{Finding, Report};
@@ -175,6 +175,11 @@ fn failure(name: &str, number: u64, printed: Vec<Quote>) -> Finding {
         ))
     });
     let line = Line { number, text: "" };
+    // Tests that share a helper or a table fail at its place with its words.
+    let cause = stated
+        .as_ref()
+        .filter(|(_, _, message)| !message.is_empty())
+        .map(|(_, place, _)| joined![place, " ", Quoted(&printed)]);
     let mut finding = match stated {
         Some((at, location, message)) => {
             let title = if message.is_empty() {
@@ -187,5 +192,8 @@ fn failure(name: &str, number: u64, printed: Vec<Quote>) -> Finding {
         None => Finding::new(Kind::Test, joined![name, " failed"], &line),
     };
     finding.explain = printed;
-    finding.of(name).known_as(joined!["go ", name, " ", number])
+    finding
+        .of(name)
+        .because(cause)
+        .known_as(joined!["go ", name, " ", number])
 }
