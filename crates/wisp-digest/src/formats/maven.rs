@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         "[ERROR]",
         "[WARNING]",
         "[FATAL] Non-",
+        "[INFO] Error stacktraces are turned on",
         "T E S T S",
         "Results:",
         "Tests run:",
@@ -79,7 +80,8 @@ impl Reader for Maven {
             return self.info(rest.trim(), line, report);
         }
         if let Some(problem) = text.strip_prefix("[FATAL] Non-") {
-            report.fail(Finding::new(Kind::Configure, joined!["Non-", problem], line));
+            let title = joined!["Non-", problem];
+            report.fail(Finding::new(Kind::Configure, &title, line).known_as(joined!["maven ", title]));
             return Step::Take;
         }
         self.continues(line, report)
