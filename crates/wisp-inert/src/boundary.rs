@@ -32,12 +32,12 @@ pub fn framed(text: &str, data: Range<usize>, mark: &str) -> String {
     if !before.is_empty() && !before.ends_with('\n') {
         out.push('\n');
     }
-    out.push_str(&format!("<output-{mark}>\n"));
+    out.extend(["<output-", mark, ">\n"]);
     out.push_str(&broken(inside, mark));
     if !inside.ends_with('\n') {
         out.push('\n');
     }
-    out.push_str(&format!("</output-{mark}>"));
+    out.extend(["</output-", mark, ">"]);
     if inside.ends_with('\n') || !after.is_empty() {
         out.push('\n');
     }

@@ -58,5 +58,5 @@ pub(crate) const SQUARE: &[(&str, &str)] = &[
     ("MiniMax", "e~"),
 ];
 
-/// Tokens that begin with `]`: MiniMax's `]~b]` and `]~!b[`, without the last bracket for the same reason.
+/// Tokens that begin with `]`: `MiniMax`'s `]~b]` and `]~!b[`, without the last bracket for the same reason.
 pub(crate) const CLOSING: &[(&str, &str)] = &[("MiniMax", "~!?b")];
