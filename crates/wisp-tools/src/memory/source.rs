@@ -101,13 +101,7 @@ fn output(id: &str, call: &Call<'_>) -> Result<Source, String> {
 /// The stored output `id`: of this conversation, else of an earlier session that it goes on from. What other
 /// conversations printed is theirs.
 fn stored(id: &str, call: &Call<'_>) -> Result<Kept, String> {
-    let store: &Store = match &call.services.keep {
-        Keep::In(store) => store,
-        Keep::Nowhere(why) => return Err(format!("nothing is kept in this conversation: {why}")),
-    };
-    let kept = store.open(id).or_else(|_| store.shelf().open(id)).map_err(|e| {
-        format!("{e}; an output that was shown whole is not stored, recall its entry instead")
-    })?;
+    let kept = opened(id, call)?;
     match call.scene.behind.record {
         Some(record) if !record.keeps(&kept.record.id) => Err(format!(
             "output {} is not of this conversation; recall the outputs whose notes you were shown, or an entry",
@@ -115,6 +109,16 @@ fn stored(id: &str, call: &Call<'_>) -> Result<Kept, String> {
         )),
         _ => Ok(kept),
     }
+}
+
+/// The stored output `id`, whoever it is of: an entry of the record names only what is its own.
+fn opened(id: &str, call: &Call<'_>) -> Result<Kept, String> {
+    let store: &Store = match &call.services.keep {
+        Keep::In(store) => store,
+        Keep::Nowhere(why) => return Err(format!("nothing is kept in this conversation: {why}")),
+    };
+    let kept = store.open(id).or_else(|_| store.shelf().open(id));
+    kept.map_err(|e| format!("{e}; an output that was shown whole is not stored, recall its entry instead"))
 }
 
 fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {
@@ -130,7 +134,7 @@ fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {
         let source = Source::text(name, recalled.header, recalled.text);
         return Ok(if command { source.without_frames() } else { source });
     };
-    match stored(id, call) {
+    match opened(id, call) {
         Ok(kept) => {
             let header = format!("{}, from the stored output", recalled.header);
             Ok(Source::stored(name, Some(header), kept))
