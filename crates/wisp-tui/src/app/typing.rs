@@ -7,7 +7,7 @@ use wisp_term::units::{counted, format_bytes};
 
 use super::{App, LEAVE_WINDOW};
 use crate::effect::Effect;
-use crate::input::{InputLayout, MAX_INPUT};
+use crate::input::{InputLayout, MAX_INPUT, Sent};
 use crate::looks::clip;
 
 /// How many rows of a sent message are repeated above the band.
@@ -59,6 +59,7 @@ impl App {
         }
         let rows = self.sent_rows();
         self.finish_rows(rows);
+        self.history.add(self.draft());
         let typed = self.editor.take();
         let line = if self.command_mode {
             format!("!{typed}")
@@ -66,7 +67,6 @@ impl App {
             typed
         };
         self.command_mode = false;
-        self.history.add(&line);
         self.send_line(line);
     }
 
@@ -95,17 +95,17 @@ impl App {
         rows
     }
 
-    pub(super) fn recall(&mut self, line: Option<String>) {
-        let Some(line) = line else { return };
-        let command = line.strip_prefix('!');
-        self.command_mode = command.is_some();
-        self.editor.set(command.unwrap_or(&line));
+    pub(super) fn recall(&mut self, line: Option<Sent>) {
+        let Some(Sent { text, command }) = line else {
+            return;
+        };
+        self.command_mode = command;
+        self.editor = text;
     }
 
     /// What is in the box, as history keeps it.
-    fn draft(&self) -> String {
-        let mark = if self.command_mode { "!" } else { "" };
-        format!("{mark}{}", self.editor.expanded())
+    fn draft(&self) -> Sent {
+        Sent::of(&self.editor, self.command_mode)
     }
 
     /// Cells of a row of the box.
@@ -122,7 +122,7 @@ impl App {
             Some(byte) => self.editor.move_to(byte),
             None if up => {
                 let draft = self.draft();
-                let line = self.history.older(&draft);
+                let line = self.history.older(draft);
                 self.recall(line);
             }
             None => {

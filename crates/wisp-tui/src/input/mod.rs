@@ -7,5 +7,5 @@ mod layout;
 
 pub use burst::{Burst, Bursts, FAST, SETTLE};
 pub use editor::{Editor, LARGE_BYTES, LARGE_LINES, MAX_INPUT};
-pub use history::{History, REMEMBERED};
+pub use history::{History, REMEMBERED, Sent};
 pub use layout::InputLayout;
