@@ -401,3 +401,43 @@ async fn a_conversation_resumed_for_every_turn_keeps_its_tools_and_the_servers_c
     let last = chats(&each).pop().unwrap().0;
     assert!(!text_of(&last).contains("do not run the command again"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_of_a_newer_wisp_are_said_and_saved_again_and_nothing_is_set_aside() {
+    let (server, home) = (server(), tempfile::tempdir().unwrap());
+    let mut talk = Talk::open(home.path(), &server, 8192, save_as("work"))
+        .await
+        .unwrap();
+    talk.say("message 0").await;
+    talk.leave().await;
+    let store = file(home.path(), "work.store");
+    let text = std::fs::read_to_string(&store).unwrap();
+    let later: String = (0..912)
+        .map(|n| format!("{{\"annotation\":{{\"n\":{n}}}}}\n"))
+        .collect();
+    std::fs::write(
+        &store,
+        text.replacen("{\"end\":", &format!("{later}{{\"end\":"), 1),
+    )
+    .unwrap();
+    let mut talk = Talk::open(home.path(), &server, 8192, resume("work"))
+        .await
+        .unwrap();
+    let said = |event: &Event| {
+        matches!(event, Event::Note { text, .. } if text
+            == "work has 912 records of kinds that this wisp does not know: kept as they are, for the newer wisp that wrote them")
+    };
+    assert_eq!(
+        talk.opening.iter().filter(|event| said(event)).count(),
+        1,
+        "{:?}",
+        talk.opening
+    );
+    talk.say("message 1").await;
+    talk.leave().await;
+    let again = std::fs::read_to_string(&store).unwrap();
+    assert!(again.contains(&later), "byte for byte, in order");
+    assert!(!file(home.path(), "work.store.damaged-1").exists());
+    let loaded = folder(home.path()).load("work").unwrap();
+    assert_eq!((loaded.losses.len(), loaded.later), (0, 912));
+}

@@ -143,6 +143,49 @@ pub enum Content {
     },
     /// An entry of a damaged file that could not be read: its number stays taken.
     Lost,
+    /// An entry of a kind that a later wisp writes: never sent, kept as it is for the wisp that knows it.
+    #[serde(untagged)]
+    Later(Later),
+}
+
+/// What an entry of an unknown kind holds: its fields, the kind's name among them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Later(Box<serde_json::Map<String, serde_json::Value>>);
+
+impl Later {
+    /// The names of the kinds that are known, as they are written.
+    const KNOWN: [&'static str; 8] = [
+        "instructions",
+        "prompt",
+        "thinking",
+        "calls",
+        "output",
+        "reply",
+        "command",
+        "lost",
+    ];
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &str {
+        self.0
+            .get("kind")
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Later {
+    /// Errors: it names no kind, or a known one, of which it is a damaged entry.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let later = Self(Box::new(serde_json::Map::deserialize(deserializer)?));
+        if later.kind().is_empty() || Self::KNOWN.contains(&later.kind()) {
+            return Err(serde::de::Error::custom(
+                "an entry that lacks a field of its kind",
+            ));
+        }
+        Ok(later)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
@@ -163,6 +206,7 @@ pub enum Kind {
     Reply,
     Command,
     Lost,
+    Later,
 }
 
 impl Kind {
@@ -177,6 +221,7 @@ impl Kind {
             Self::Reply => "reply",
             Self::Command => "typed command",
             Self::Lost => "lost",
+            Self::Later => "entry of a later kind",
         }
     }
 }
@@ -218,6 +263,7 @@ impl Entry {
             Content::Reply { .. } => Kind::Reply,
             Content::Command { .. } => Kind::Command,
             Content::Lost => Kind::Lost,
+            Content::Later(_) => Kind::Later,
         }
     }
 
@@ -231,7 +277,7 @@ impl Entry {
             | Content::Reply { text, .. } => text,
             Content::Output(output) => output.whole(),
             Content::Command { output, .. } => output,
-            Content::Lost => "",
+            Content::Lost | Content::Later(_) => "",
         }
     }
 

@@ -66,7 +66,7 @@ pub use command::{INLINE_BYTES, Typed};
 pub use compose::{INTERRUPTED, NO_OUTPUT, NO_RESULT};
 pub use condense::{Condensation, Plan, Reason, StalePlan, Step};
 pub use earlier::SQUEEZED_BYTES;
-pub use entry::{Content, Cut, Dropped, Entry, EntryId, Kind, Origin, Revision};
+pub use entry::{Content, Cut, Dropped, Entry, EntryId, Kind, Later, Origin, Revision};
 pub use estimate::{Basis, Estimate, Estimator, Miss, RATIO_BOUNDS, START_RATIO};
 pub use message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall};
 pub use notes::{Author, NOTES_A_TURN, Note, TASK_CHARS, Task, VALUE_CHARS};

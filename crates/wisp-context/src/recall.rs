@@ -11,6 +11,10 @@ use crate::text::Text;
 /// Hits a search answers with.
 const HITS: usize = 20;
 
+/// The answer to a recall that finds nothing before there is anything it could find: never "there is none", which a
+/// model would take for an answer to what it wants to know.
+const FIRST_TURN: &str = "memory: nothing has left this conversation: the first turn is all in view";
+
 /// What is to be recalled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
@@ -78,17 +82,21 @@ impl ThreadRecord {
 
     /// Brings back what is wanted, or says in one line why it cannot and what there is.
     pub fn recall(&self, wanted: &Wanted) -> Result<Recalled, String> {
-        if self.entries.len() < 2 {
-            return Err(
-                "memory: nothing has left this conversation: the first turn is all in view".to_owned(),
-            );
-        }
-        match wanted {
+        let found = match wanted {
             Wanted::Entry(id) => self.recall_entry(*id),
             Wanted::Turn(number) => self.recall_turn(*number),
             Wanted::Task => self.recall_task(),
             Wanted::Words(words) => self.recall_words(words),
+        };
+        match found {
+            Err(_) if self.nothing_left() => Err(FIRST_TURN.to_owned()),
+            found => found,
         }
+    }
+
+    /// Whether the conversation is in its first turn, or before it, with everything of it in view.
+    fn nothing_left(&self) -> bool {
+        self.turn_count() <= 1 && self.is_whole() && self.condensations.len() == 0
     }
 
     fn recall_entry(&self, id: EntryId) -> Result<Recalled, String> {
@@ -228,6 +236,10 @@ fn body(entry: &Entry) -> String {
             text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
         }
         Content::Lost => "(this entry could not be read from the saved file)".to_owned(),
+        Content::Later(later) => format!(
+            "(this entry is of the kind \"{}\", which a later wisp wrote and this one cannot show)",
+            shorten(later.kind(), 80)
+        ),
         _ => entry.text().to_owned(),
     }
 }

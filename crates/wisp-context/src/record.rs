@@ -73,6 +73,8 @@ pub struct ThreadRecord {
     pub(crate) notes: Vec<Note>,
     /// Every version of the task, oldest first.
     pub(crate) tasks: Vec<Task>,
+    /// Lines of a later wisp's kinds, found when it was read, and written again with each save.
+    pub(crate) later: Vec<String>,
     /// Bytes of the file of the past that hold what is no longer in memory.
     pub(crate) past: u64,
     /// How often it was saved.
@@ -101,6 +103,7 @@ impl ThreadRecord {
             waiting: Vec::new(),
             notes: Vec::new(),
             tasks: Vec::new(),
+            later: Vec::new(),
             past: 0,
             saves: 0,
             ratios: BTreeMap::new(),

@@ -214,6 +214,7 @@ impl ThreadRecord {
         let notes = self.notes.iter().skip_while(|note| note.turn <= marks.turn);
         out.add("note", notes);
         out.add("task", self.tasks.iter().skip(self.older_tasks(marks.turn)));
+        self.later.iter().for_each(|line| out.add_as_found(line));
         let Lines { mut bytes, count, .. } = out;
         write(&mut bytes, &Line::End(count));
         bytes
@@ -241,6 +242,19 @@ impl Lines<'_> {
             self.bytes.extend(newline);
             self.count += 1;
         }
+    }
+
+    /// Adds a line that a later wisp wrote, byte for byte but for the secrets in it.
+    fn add_as_found(&mut self, line: &str) {
+        let value: Option<Value> = serde_json::from_str(line).ok();
+        match value.as_ref().map(|value| Written::of(value, self.mask)) {
+            Some(masked @ Written::Masked(_)) => write(&mut self.bytes, &masked),
+            _ => {
+                self.bytes.extend_from_slice(line.as_bytes());
+                self.bytes.push(b'\n');
+            }
+        }
+        self.count += 1;
     }
 }
 

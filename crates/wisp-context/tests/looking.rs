@@ -199,8 +199,30 @@ fn recall_brings_back_what_left() {
     ] {
         assert_eq!(record.recall(&wanted).unwrap_err(), why);
     }
-    let nothing = common::record().recall(&Wanted::Task).unwrap_err();
-    assert!(nothing.contains("the first turn is all in view"));
+}
+
+#[test]
+fn a_recall_that_finds_nothing_in_the_first_turn_says_that_all_of_it_is_in_view() {
+    let mut record = common::record();
+    let wanted = ["task", "entry 40", "turn 2", "the lighthouse"].map(Wanted::parse);
+    let answer = "memory: nothing has left this conversation: the first turn is all in view";
+    for of in &wanted {
+        assert_eq!(record.recall(of).unwrap_err(), answer, "{of:?}");
+    }
+    record.begin_turn("where is the keeper?", stamp());
+    for of in &wanted[1..] {
+        assert_eq!(record.recall(of).unwrap_err(), answer, "{of:?}");
+    }
+    assert_eq!(
+        record.recall(&Wanted::Entry(EntryId(2))).unwrap().text,
+        "where is the keeper?"
+    );
+    record.end_turn(Outcome::Completed);
+    record.begin_turn("and now?", stamp());
+    assert_eq!(
+        record.recall(&wanted[1]).unwrap_err(),
+        "memory: there is no entry 40; entries go from 2 to 3"
+    );
 }
 
 #[test]

@@ -18,6 +18,9 @@ impl Conversation {
         if let Some(damage) = &resumed.damage {
             self.events.note(NoteLevel::Warning, damage.clone());
         }
+        if let Some(later) = &resumed.later {
+            self.events.note(NoteLevel::Info, later.clone());
+        }
         let entries = self.record.entries();
         let (outputs, lines): (Vec<_>, Vec<_>) = (
             entries.iter().filter_map(shown).collect(),

@@ -40,6 +40,10 @@ fn entry_lines(entry: &Entry) -> Vec<String> {
         Content::Reply { text, .. } => vec![text.as_str().trim_end().to_owned(), String::new()],
         Content::Command { notice, .. } => shortened(notice.as_str(), 0),
         Content::Lost => vec!["(this entry was lost)".to_owned(), String::new()],
+        Content::Later(_) => vec![
+            "(this entry was written by a later wisp)".to_owned(),
+            String::new(),
+        ],
         Content::Instructions { .. } | Content::Thinking { .. } => Vec::new(),
     }
 }

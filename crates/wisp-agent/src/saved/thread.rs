@@ -43,6 +43,8 @@ pub struct Resumed {
     pub name: String,
     /// One sentence on what was damaged, when something was.
     pub damage: Option<String>,
+    /// One sentence on records that a later wisp wrote, when there are any.
+    pub later: Option<String>,
     /// Outputs from before admission whose excerpt was decided now.
     pub normalised: usize,
 }
@@ -95,6 +97,7 @@ fn read(folder: &Folder, name: &str) -> Result<Resumed, SavedError> {
         record,
         losses,
         normalised,
+        later,
     } = load_with_past(&pair.transcript, &pair.store, &pair.past).map_err(|why| SavedError::Unreadable {
         name: name.to_owned(),
         why,
@@ -108,8 +111,21 @@ fn read(folder: &Folder, name: &str) -> Result<Resumed, SavedError> {
         record,
         name: name.to_owned(),
         damage,
+        later: later_kinds(name, later),
         normalised,
     })
+}
+
+/// What is said of `count` records that only a later wisp can read.
+fn later_kinds(name: &str, count: usize) -> Option<String> {
+    let records = match count {
+        0 => return None,
+        1 => "1 record of a kind".to_owned(),
+        count => format!("{} records of kinds", wisp_output::amount::grouped(count as u64)),
+    };
+    Some(format!(
+        "{name} has {records} that this wisp does not know: kept as they are, for the newer wisp that wrote them"
+    ))
 }
 
 impl Thread {

@@ -20,6 +20,8 @@ use wisp_host::Env;
 /// A conversation that is open.
 pub struct Talk {
     handle: Handle,
+    /// What came before the first wish for a line.
+    pub opening: Vec<Event>,
 }
 
 impl Talk {
@@ -47,8 +49,11 @@ impl Talk {
         setup.yes = true;
         edit(&mut setup);
         let handle = start(ground(setup)?, Launch::default()).await?;
-        let mut talk = Self { handle };
-        talk.until_status().await;
+        let mut talk = Self {
+            handle,
+            opening: Vec::new(),
+        };
+        talk.opening = talk.until_status().await;
         Ok(talk)
     }
 

@@ -87,7 +87,7 @@ impl<'a> Assembly<'a> {
             Content::Calls { text, calls } => self.make_calls(entry, text, calls),
             Content::Output(output) => self.collect(entry, output),
             Content::Reply { .. } => self.reply(entry),
-            Content::Instructions { .. } | Content::Lost => {}
+            Content::Instructions { .. } | Content::Lost | Content::Later(_) => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::entry::{Content, Entry};
+use crate::entry::{Content, Entry, Kind};
 use crate::record::ThreadRecord;
 
 use super::rebuild::{Parts, rebuild};
@@ -19,6 +19,8 @@ pub struct Loaded {
     pub losses: Vec<Loss>,
     /// Outputs of a file from before admission whose excerpt was decided now, once.
     pub normalised: usize,
+    /// Records of a kind that only a later wisp knows: kept as they are, and saved again with the rest.
+    pub later: usize,
 }
 
 /// One of the files a conversation is saved in.
@@ -66,7 +68,7 @@ pub enum LoadError {
     #[error("the saved conversation is damaged: {0}")]
     Damaged(String),
     /// It has no version, or one from before this.
-    #[error("the conversation was saved by an older wisp and cannot be resumed; start a new conversation")]
+    #[error("the conversation was saved by an older wisp; start a new conversation")]
     Older,
     /// It has a version from after this.
     #[error("the conversation was saved by a newer wisp (file version {found}, this wisp reads {VERSION})")]
@@ -109,11 +111,18 @@ pub fn load_with_past(transcript: &[u8], store: &[u8], past: &[u8]) -> Result<Lo
     let all = record.entries.len();
     let entries = record.entries.range_mut(0..all).iter_mut();
     let normalised = entries.filter_map(just_normalised).count();
+    let later = record.later.len() + later_entries(&record);
     Ok(Loaded {
         record,
         losses,
         normalised,
+        later,
     })
+}
+
+fn later_entries(record: &ThreadRecord) -> usize {
+    let entries = record.entries.here().iter();
+    entries.filter(|entry| entry.kind() == Kind::Later).count()
 }
 
 fn check(version: u64) -> Result<(), LoadError> {
@@ -246,6 +255,7 @@ fn with_past(read: &mut Read, past: &[u8], losses: &mut Vec<Loss>) {
     before(&mut parts.blocks, older.blocks);
     before(&mut parts.notes, older.notes);
     before(&mut parts.tasks, older.tasks);
+    before(&mut parts.later, older.later);
 }
 
 /// Puts what is older in front of what there is, each once.

@@ -40,6 +40,8 @@ pub(super) struct Parts {
     pub(super) blocks: Vec<Version>,
     pub(super) notes: Vec<Note>,
     pub(super) tasks: Vec<Task>,
+    /// Lines of a kind that is not known, as they stood.
+    pub(super) later: Vec<String>,
     pub(super) ratios: BTreeMap<String, f64>,
     pub(super) sessions: BTreeSet<String>,
     pub(super) last_use: LastUse,
@@ -82,6 +84,7 @@ pub(super) fn rebuild(parts: Parts, losses: &mut Vec<Loss>) -> Option<ThreadReco
         waiting: Vec::new(),
         notes: by_turn(parts.notes),
         tasks: parts.tasks,
+        later: parts.later,
         past: 0,
         saves: parts.save,
         ratios: parts.ratios,
@@ -186,7 +189,7 @@ fn turns_of(entries: &[Entry], read: &mut BTreeMap<u32, Turn>) -> Vec<Turn> {
 fn waits(entries: &[Entry]) -> bool {
     entries
         .iter()
-        .all(|entry| matches!(entry.kind(), Kind::Command | Kind::Lost))
+        .all(|entry| matches!(entry.kind(), Kind::Command | Kind::Lost | Kind::Later))
 }
 
 /// A turn of which nothing is left, standing just before `next`.

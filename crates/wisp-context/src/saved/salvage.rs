@@ -131,7 +131,7 @@ fn read_line(read: &mut Read, number: usize, line: &[u8], next: &[u8]) -> bool {
         return false;
     }
     if let Ok(value) = serde_json::from_str::<Value>(text) {
-        other(read, number, &value);
+        other(read, number, text, &value);
         return false;
     }
     if !begins_line(next)
@@ -145,14 +145,30 @@ fn read_line(read: &mut Read, number: usize, line: &[u8], next: &[u8]) -> bool {
     false
 }
 
-/// A line that is JSON but none of ours.
-fn other(read: &mut Read, number: usize, value: &Value) {
+/// A line that is JSON but none of ours: damage, or a record of a kind that a later wisp writes.
+fn other(read: &mut Read, number: usize, text: &str, value: &Value) {
+    if is_later(value) {
+        if !read.parts.later.iter().any(|line| line == text) {
+            read.parts.later.push(text.to_owned());
+        }
+        return;
+    }
     let header = value.get("store").and_then(version_of);
     read.header_version = read.header_version.or(header);
     if header.is_none() && number == 1 {
         read.foreign = true;
     }
     read.lose(number, 1, "a line of another shape");
+}
+
+/// Whether a line is an object of one field, as every record is, of a name or a shape that only a later wisp writes.
+/// The first and last line and an entry have to be as they are here, or nothing could be read by them.
+fn is_later(value: &Value) -> bool {
+    let Some(record) = value.as_object().filter(|record| record.len() == 1) else {
+        return false;
+    };
+    let name = record.keys().next().map(String::as_str);
+    !matches!(name, None | Some("store" | "entry" | "end"))
 }
 
 /// Takes a whole line from within a broken one: two lines fused, of which the second is whole.

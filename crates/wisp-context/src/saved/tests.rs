@@ -1,6 +1,7 @@
 //! Damage, version by version and byte by byte.
 
 use super::*;
+use crate::entry::EntryId;
 use crate::output::Arrival;
 use crate::recording::NewCall;
 use crate::stamp::{Stamp, Time};
@@ -103,7 +104,7 @@ fn another_version_is_said_and_not_read() {
     );
     assert_eq!(
         LoadError::Older.to_string(),
-        "the conversation was saved by an older wisp and cannot be resumed; start a new conversation"
+        "the conversation was saved by an older wisp; start a new conversation"
     );
 }
 
@@ -294,4 +295,116 @@ fn saves_are_numbered_and_the_ratio_is_kept() {
             .unwrap()
             .contains("\"save\":3")
     );
+}
+
+/// The store with `lines` put in front of its end line, its header's first.
+fn with_lines(store: &[u8], lines: &[&str]) -> Vec<u8> {
+    let text = std::str::from_utf8(store).unwrap();
+    let end = text.rfind("{\"end\":").unwrap();
+    format!("{}{}\n{}", &text[..end], lines.join("\n"), &text[end..]).into_bytes()
+}
+
+const LATER: [&str; 3] = [
+    "{\"marker\":{\"at\":1.50,  \"big\":123456789012345678901234567890}}",
+    "{\"turn\":{\"number\":\"nine\"}}",
+    "{\"annotation\":\"plain\"}",
+];
+
+#[test]
+fn records_of_a_later_kind_are_no_damage_and_are_saved_byte_for_byte() {
+    let (files, _) = files();
+    let store = with_lines(&files.store, &LATER);
+    let mut loaded = load_with_past(&files.transcript, &store, b"{\"older\":[1]}\n").unwrap();
+    assert_eq!(
+        (loaded.losses.as_slice(), loaded.later),
+        (&[][..], 3),
+        "the header says that no past is its own"
+    );
+    for _ in 0..2 {
+        let again = loaded.record.save_apart();
+        let text = String::from_utf8(again.store.clone()).unwrap();
+        for line in LATER {
+            assert_eq!(text.lines().filter(|found| *found == line).count(), 1, "{line}");
+        }
+        loaded = load(&again.transcript, &again.store).unwrap();
+        assert_eq!((loaded.losses.as_slice(), loaded.later), (&[][..], 3));
+    }
+}
+
+#[test]
+fn a_record_of_a_later_kind_in_the_past_is_in_the_next_save() {
+    let (files, _) = files();
+    let past = "{\"older\":[1]}\n";
+    let text = String::from_utf8(files.store).unwrap();
+    let store = text.replacen("\"ratios\"", "\"x\"", 1).replacen(
+        "\"entries\":",
+        &format!("\"past\":{},\"entries\":", past.len()),
+        1,
+    );
+    let mut loaded = load_with_past(&files.transcript, store.as_bytes(), past.as_bytes()).unwrap();
+    assert_eq!((loaded.losses.as_slice(), loaded.later), (&[][..], 1));
+    let again = String::from_utf8(loaded.record.save().store).unwrap();
+    assert!(again.contains("\n{\"older\":[1]}\n"));
+}
+
+#[test]
+fn secrets_in_a_record_of_a_later_kind_are_masked_as_in_any_other() {
+    let (files, _) = files();
+    let store = with_lines(&files.store, &["{\"annotation\":\"hunter2\"}"]);
+    let mut loaded = load(&files.transcript, &store).unwrap();
+    let mask = |value: &mut Value| match value.get("annotation") {
+        Some(_) => {
+            value["annotation"] = "[secret]".into();
+            1
+        }
+        None => 0,
+    };
+    let saved = String::from_utf8(loaded.record.save_masked(false, Box::new(mask)).store).unwrap();
+    assert!(saved.contains("{\"annotation\":\"[secret]\"}") && !saved.contains("hunter2"));
+}
+
+#[test]
+fn an_entry_of_a_later_kind_keeps_its_number_and_all_it_holds() {
+    let (files, record) = files();
+    let text = String::from_utf8(files.store).unwrap();
+    let line = text.lines().nth(3).unwrap();
+    let (front, _) = line.split_once("\"kind\":").unwrap();
+    let later = format!("{front}\"kind\":\"picture\",\"width\":640,\"of\":{{\"b\":1,\"a\":[2]}}}}}}");
+    let store = text.replace(line, &later);
+    let mut loaded = load(b"", store.as_bytes()).unwrap();
+    assert_eq!(
+        (loaded.losses.len(), loaded.later),
+        (1, 1),
+        "only the transcript is missing"
+    );
+    assert_eq!(loaded.record.entry_count(), record.entry_count());
+    let recalled = loaded
+        .record
+        .recall(&crate::recall::Wanted::Entry(EntryId(3)))
+        .unwrap();
+    assert_eq!(
+        recalled.text,
+        "(this entry is of the kind \"picture\", which a later wisp wrote and this one cannot show)"
+    );
+    let again = loaded.record.save();
+    let text = String::from_utf8(again.store.clone()).unwrap();
+    let found = text.lines().nth(3).unwrap();
+    assert!(
+        found.ends_with("\"kind\":\"picture\",\"width\":640,\"of\":{\"b\":1,\"a\":[2]}}}"),
+        "{found}"
+    );
+    assert_eq!(load(&again.transcript, &again.store).unwrap().losses, []);
+}
+
+#[test]
+fn an_entry_of_a_known_kind_that_lacks_a_field_is_damage() {
+    let (files, _) = files();
+    let text = String::from_utf8(files.store).unwrap();
+    let broken = text.replacen(
+        "\"kind\":\"prompt\",\"text\":",
+        "\"kind\":\"prompt\",\"words\":",
+        1,
+    );
+    let loaded = load(b"", broken.as_bytes()).unwrap();
+    assert_eq!((lost(&loaded), loaded.later), (1, 0));
 }
