@@ -180,6 +180,7 @@ impl ThreadRecord {
             turn.outcome = Some(outcome);
             turn.ended = Some(revision);
         }
+        self.unsqueeze(revision);
         let cuts = if completed && self.rules.cuts {
             self.cut_turn(self.turn_count())
         } else {

@@ -435,3 +435,51 @@ fn what_the_person_asked_last_and_forbade_first_survive_any_target() {
         assert_eq!(request.messages.last().unwrap().content, wisp_context::NO_RESULT);
     }
 }
+
+#[test]
+fn the_earlier_block_is_squeezed_for_its_turn_only() {
+    let mut record = record();
+    for turn in 0..40 {
+        record.begin_turn(
+            format!(
+                "the lamp number {turn} is at /srv/lamps/{turn}: {}",
+                "word ".repeat(30)
+            ),
+            stamp(),
+        );
+        record.record_reply("noted. ".repeat(100), false, stamp());
+        record.end_turn(Outcome::Completed);
+    }
+    let estimator = Estimator::default();
+    let gauge = Gauge {
+        estimator: &estimator,
+        window: Some(8192),
+        target: Target::default(),
+    };
+    let earlier = |record: &wisp_context::ThreadRecord| {
+        let part = |part: &&wisp_context::Part| part.kind == wisp_context::PartKind::Earlier;
+        record
+            .compose()
+            .parts
+            .iter()
+            .find(part)
+            .map_or(0, |part| part.bytes)
+    };
+    let plan = record.plan(&gauge, Phase::Idle, Reason::Budget).unwrap();
+    record.condense(plan, "event-1").unwrap();
+    let roomy = earlier(&record);
+    assert!(roomy > 2000, "{roomy}");
+    record.begin_turn("why? ".repeat(5400), stamp());
+    let plan = record.plan(&gauge, Phase::TurnStart, Reason::Budget).unwrap();
+    assert!(plan.steps.contains(&Step::Squeezed), "{:?}", plan.steps);
+    record.condense(plan, "event-2").unwrap();
+    let squeezed = earlier(&record);
+    assert!(squeezed <= 1024 + 64, "{squeezed}");
+    record.record_reply("because", false, stamp());
+    let files = record.save();
+    record.end_turn(Outcome::Completed);
+    assert!(earlier(&record) >= roomy, "{} after {squeezed}", earlier(&record));
+    // An end that is made up for one that was killed gives it back too.
+    let loaded = wisp_context::load(&files.transcript, &files.store).unwrap();
+    assert_eq!(earlier(&loaded.record), earlier(&record));
+}

@@ -3,13 +3,13 @@
 use thiserror::Error;
 
 use crate::blocks::Place;
-use crate::earlier::{self, Earlier, Line};
-use crate::entry::{Dropped, EntryId};
+use crate::earlier::{self, Earlier, Frame, Line};
+use crate::entry::{Dropped, EntryId, Revision};
 use crate::record::{INSTRUCTIONS, ThreadRecord};
 use crate::reference::Referenced;
 use crate::text::Text;
 
-use super::{Condensation, Plan};
+use super::{Condensation, Plan, Step};
 
 /// The record has changed since the plan was made, which is therefore not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -67,6 +67,28 @@ impl ThreadRecord {
         let done = plan.into_condensation(event, revision, turn);
         self.condensations.push(done.clone());
         Ok((done, referenced))
+    }
+
+    /// Gives the earlier block its room back from `revision` on, when it was squeezed for a request of the turn that
+    /// ends here: the next turn may need less.
+    pub(crate) fn unsqueeze(&mut self, revision: Revision) {
+        let turn = self.turn_count();
+        let squeezed = |step: &Step| matches!(step, Step::Squeezed | Step::DroppedLast);
+        let Some(done) = self.condensations.last() else {
+            return;
+        };
+        if done.turn != turn || !done.steps.iter().any(squeezed) {
+            return;
+        }
+        let frame = Frame {
+            room: earlier::room(Some(done.window)),
+            through: self.earlier_through(),
+            memory: self.rules.memory,
+        };
+        let text = self.earlier.block(&[], frame);
+        if self.blocks.at(Place::Earlier, revision) != Some(&text) {
+            self.blocks.set(Place::Earlier, revision, text);
+        }
     }
 
     /// The lines turn `number` leaves behind: what the person said, then what the model noted.
