@@ -128,7 +128,7 @@ impl Conversation {
         };
         self.condensed = true;
         for one in referenced {
-            let details = reference_details(&one);
+            let details = self.reference_details(&one);
             self.record_event(number, Kind::ContextReference, details)?;
         }
         self.events.note(NoteLevel::Info, said);
@@ -136,6 +136,22 @@ impl Conversation {
             self.events.note(NoteLevel::Warning, note);
         }
         Ok(())
+    }
+
+    /// The details of `context.reference`: `bytes` the output had, `tokens` that its reference saves.
+    pub(crate) fn reference_details(&self, referenced: &wisp_context::Referenced) -> serde_json::Value {
+        let saved = referenced.bytes.saturating_sub(referenced.reference_bytes);
+        json!({
+            "entry": referenced.entry, "tool": referenced.tool, "result": self.source(referenced.entry),
+            "bytes": referenced.bytes, "referenceBytes": referenced.reference_bytes,
+            "tokens": self.estimator.tokens(saved),
+        })
+    }
+
+    /// The audit event that has what entry `id` holds; null when there is none.
+    pub(crate) fn source(&self, id: wisp_context::EntryId) -> Option<&str> {
+        let sources = &self.record.entry(id)?.sources;
+        sources.last().map(String::as_str)
     }
 
     fn record_pressure(&self, pressure: &Pressure, number: u64) -> Result<(), TurnError> {
@@ -153,14 +169,6 @@ fn details(plan: &Plan) -> serde_json::Value {
         "tokenCount": plan.fill_before + plan.prompt, "target": plan.goal, "fillBefore": plan.fill_before,
         "fillAfter": plan.fill_after, "headroom": plan.headroom, "steps": steps, "floor": plan.floor,
         "reason": plan.reason,
-    })
-}
-
-/// The details of `context.reference`.
-pub(crate) fn reference_details(referenced: &wisp_context::Referenced) -> serde_json::Value {
-    json!({
-        "entry": referenced.entry, "tool": referenced.tool, "bytes": referenced.bytes,
-        "referenceBytes": referenced.reference_bytes,
     })
 }
 

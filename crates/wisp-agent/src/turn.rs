@@ -14,7 +14,6 @@ use wisp_exec::Cancel;
 use wisp_ollama::{DoneReason, Reply};
 
 use crate::cited;
-use crate::condense::reference_details;
 use crate::conversation::Conversation;
 use crate::engine::desk::Asker;
 use crate::events::Doing;
@@ -135,7 +134,7 @@ impl Conversation {
         let stamp = self.stamped(number, Kind::Prompt, json!({ "text": prompt }))?;
         let started = self.record.begin_turn(prompt, stamp);
         for referenced in started.referenced {
-            let details = reference_details(&referenced);
+            let details = self.reference_details(&referenced);
             self.record_event(number, Kind::ContextReference, details)?;
         }
         self.save_midway();
@@ -202,7 +201,11 @@ impl Conversation {
     fn end_record(&mut self, outcome: Outcome, number: u64) {
         for cut in self.record.end_turn(outcome) {
             let details = json!({
-                "entry": cut.reply, "output": cut.cut.output, "tool": cut.cut.tool, "bytes": cut.saved,
+                "entry": cut.reply, "output": cut.cut.output, "tool": cut.cut.tool,
+                "response": self.source(cut.reply), "result": self.source(cut.cut.output), "bytes": cut.saved,
+                "tokens": self.estimator.tokens(cut.saved), "words": cut.cut.words,
+                // Only whole lines that are the output's are cut.
+                "coverage": 1,
             });
             // The cut is in the record, which is what requests are composed from.
             let _ = self.record_event(number, Kind::ContextCut, details);

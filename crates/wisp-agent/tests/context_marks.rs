@@ -235,3 +235,63 @@ async fn a_reply_to_text_denser_than_estimated_does_not_grow_past_the_window() {
         last.tokens_sent, last.generated
     );
 }
+
+#[tokio::test]
+async fn marks_name_the_events_of_what_they_stand_for_and_what_they_save() {
+    let stage = stage(V0_24_0, 8192, |seen| {
+        let last = seen.last().unwrap();
+        match last.role.as_str() {
+            "user" if last.content == "list it" => Reply::call(
+                "run_command",
+                json!({"command": "seq -f 'line %g of the list' 1 40"}),
+            ),
+            "user" => Reply::text("fine"),
+            _ => {
+                let listed: String = (1..=40).map(|n| format!("line {n} of the list\n")).collect();
+                Reply::text(&format!("Here:\n\n{listed}"))
+            }
+        }
+    });
+    let mut chat = stage.chat().await;
+    chat.say("list it").await;
+    chat.say("thank you").await;
+    let id = |kind: &str| stage.audited(kind).last().unwrap()["id"].clone();
+    let cut = stage.audited("context.cut").pop().unwrap()["details"].clone();
+    let responses = stage.audited("response");
+    let reply = responses.iter().find(|event| {
+        event["details"]["text"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("Here:"))
+    });
+    assert_eq!(cut["response"], reply.unwrap()["id"], "{cut}");
+    assert_eq!(cut["result"], id("tool.result"), "{cut}");
+    // 40 lines of five words, 31 of them with a number of two digits.
+    assert_eq!(
+        (&cut["words"], &cut["coverage"]),
+        (&json!(200), &json!(1)),
+        "{cut}"
+    );
+    assert!(cut["tokens"].as_u64().unwrap() > 100, "{cut}");
+    let reference = stage.audited("context.reference").pop().unwrap()["details"].clone();
+    assert_eq!(reference["result"], id("tool.result"), "{reference}");
+    let saved = reference["bytes"].as_u64().unwrap() - reference["referenceBytes"].as_u64().unwrap();
+    let tokens = reference["tokens"].as_u64().unwrap();
+    assert!(tokens > 0 && tokens <= saved, "{reference}");
+}
+
+#[tokio::test]
+async fn the_rule_to_recall_stands_in_the_system_prompt_where_there_is_memory() {
+    let rule = "\n\nRecall what is missing of earlier turns; do not guess it.";
+    for (memory, stands) in [("on", true), ("off", false), ("auto", false)] {
+        let model = Model::new("sim").with_context_length(131_072);
+        let config = Config::new(|_: &Seen| Reply::text("hello")).models([model]);
+        let settings = json!({"ollama": {"contextLength": 8192}, "context": {"memory": memory}});
+        let stage = Stage::new(config, &settings);
+        stage.chat().await.say("hello").await;
+        let first = stage.bodies().remove(0);
+        let prompt = first["messages"][0]["content"].as_str().unwrap();
+        assert_eq!(prompt.contains(rule), stands, "{memory}: {prompt}");
+        assert!(prompt.len() <= 1024, "{}", prompt.len());
+        assert!(first.to_string().len() <= 6 * 1024, "{}", first.to_string().len());
+    }
+}

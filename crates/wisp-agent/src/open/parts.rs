@@ -97,7 +97,7 @@ pub(super) fn record(
         Some(resumed) => resumed.record.clone(),
         None => {
             let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
-            ThreadRecord::new(instructions(config), stamp)
+            ThreadRecord::new(instructions(config, memory), stamp)
         }
     };
     record.set_boundary(boundary());
@@ -111,9 +111,16 @@ pub(crate) fn boundary() -> String {
     mark
 }
 
-/// wisp's own instructions, then the person's extension.
-fn instructions(config: &Config) -> String {
+/// What the system prompt adds where the model has `memory`.
+const MEMORY_RULE: &str = "Recall what is missing of earlier turns; do not guess it.";
+
+/// wisp's own instructions, with the rule for `memory` where it is offered from the start, then the person's extension.
+fn instructions(config: &Config, memory: bool) -> String {
     let mut text = SYSTEM_PROMPT.trim_end().to_owned();
+    if memory {
+        text.push_str("\n\n");
+        text.push_str(MEMORY_RULE);
+    }
     if let Some(extension) = config.system_prompt_extension() {
         text.push_str("\n\n");
         text.push_str(&extension);
