@@ -7,7 +7,7 @@ use crate::counted::counted;
 use crate::digest::{Kind, Location};
 use crate::find::Find;
 use crate::joined::joined;
-use crate::line::{Line, is_quotation, quoted, stated, states};
+use crate::line::{Line, is_quotation, leading_number, quoted, stated, states};
 use crate::reader::{Format, Reader, Step};
 use crate::report::{Finding, Report};
 
@@ -168,6 +168,14 @@ impl Linker {
 
     /// lld's `>>> referenced by gauge.c:12`.
     fn referenced(&mut self, told: &str, report: &mut Report) {
+        // lld names three places, and how many more there are.
+        if let Some((more, rest)) = told.strip_prefix("referenced ").and_then(leading_number) {
+            if let Some((_, count)) = self.symbols.last_mut().filter(|_| rest.starts_with(" more time")) {
+                self.references += more;
+                *count += more;
+            }
+            return;
+        }
         let Some((by, (symbol, count))) = told.strip_prefix("referenced by ").zip(self.symbols.last_mut())
         else {
             return;
