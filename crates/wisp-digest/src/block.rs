@@ -115,6 +115,7 @@ pub(crate) fn first_line(lines: &[u8]) -> &[u8] {
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr2(0x1B, 0x08, bytes).is_none()
+        && memchr::memmem::find(bytes, b"^[[").is_none()
         && memchr::memchr_iter(b'\r', bytes).all(|at| bytes.get(at + 1) == Some(&b'\n'))
         && (text.is_ascii() || !text.contains('\u{FEFF}'))
 }

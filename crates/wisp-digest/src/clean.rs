@@ -11,7 +11,7 @@ pub(crate) fn clean(raw: &[u8]) -> Cow<'_, str> {
     let Some(raw) = last_frame(raw) else {
         return Cow::Owned(section_marks(raw));
     };
-    if memchr::memchr2(0x1B, 0x08, raw).is_none() {
+    if memchr::memchr3(0x1B, 0x08, b'^', raw).is_none() {
         return match std::str::from_utf8(raw) {
             Ok(text) => Cow::Borrowed(text.trim_ascii_end().trim_end()),
             Err(_) => tidy(String::from_utf8_lossy(raw)),
@@ -71,6 +71,7 @@ fn without_escapes(raw: &[u8]) -> Vec<u8> {
     while at < raw.len() {
         match raw[at] {
             0x1B => at += escape_length(&raw[at..]),
+            b'^' if written_escape(&raw[at..]) > 0 => at += written_escape(&raw[at..]),
             0x08 => {
                 plain.pop();
                 at += 1;
@@ -82,6 +83,19 @@ fn without_escapes(raw: &[u8]) -> Vec<u8> {
         }
     }
     plain
+}
+
+/// The length of a colour or an erasure at the start of `raw` whose escape is written as `^[`, as `cat -v` and some logs do;
+/// 0 where there is none.
+fn written_escape(raw: &[u8]) -> usize {
+    let Some(rest) = raw.strip_prefix(b"^[[") else {
+        return 0;
+    };
+    let end = rest
+        .iter()
+        .position(|byte| !byte.is_ascii_digit() && *byte != b';');
+    end.filter(|end| matches!(rest[*end], b'm' | b'K'))
+        .map_or(0, |end| end + 4)
 }
 
 /// The length of the escape sequence at the start of `raw`, at least 1.
