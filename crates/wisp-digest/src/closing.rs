@@ -112,7 +112,12 @@ impl Sized {
         let mut failures = report.failures;
         failures.sort_by_key(|failure| (failure.kind == Kind::Unknown, failure.lines.first));
         end_sections(&mut report.sections, &failures, self.lines);
-        let outcome = outcome(self.exit, &failures, report.words.failed, report.words.succeeded);
+        let mut outcome = outcome(self.exit, &failures, report.words.failed, report.words.succeeded);
+        // A system's log goes on after a service has failed: it has no outcome unless it says so.
+        let system = log.is_dense() && failures.iter().all(is_unit);
+        if system && self.exit.is_none() && outcome.last_word.is_none() {
+            outcome.verdict = Verdict::Unknown;
+        }
         Digest {
             content: Content::Text,
             bytes: self.bytes,
@@ -171,10 +176,16 @@ fn printed_by_tests(digest: &mut Digest) {
     });
 }
 
+/// Whether it is a service's end as the system's log tells it.
+fn is_unit(failure: &Failure) -> bool {
+    let unit = failure.subject.as_deref().filter(|_| failure.format == "kernel");
+    unit.is_some_and(|unit| unit.ends_with(".service"))
+}
+
 fn content(digest: &Digest) -> Content {
     if digest.diff.is_some() && digest.failures.is_empty() {
         Content::Diff
-    } else if digest.log.is_some() && digest.failures.is_empty() && digest.tallies.is_empty() {
+    } else if digest.log.is_some() && digest.failures.iter().all(is_unit) && digest.tallies.is_empty() {
         Content::Log
     } else if !digest.formats.is_empty() {
         Content::Build

@@ -128,8 +128,28 @@ const ERROR: &Words = &Words::new(&[
 ]);
 const WARNING: &Words = &Words::new(&["warn", "warning", "deprecated"]);
 
+/// `systemd[1]: Started crash-tools.service - …`: what a unit is called says nothing of how it went.
+fn is_job(text: &str) -> bool {
+    const JOBS: &[&str] = &[
+        "Started ",
+        "Starting ",
+        "Stopped ",
+        "Stopping ",
+        "Finished ",
+        "Reached target ",
+        "Listening on ",
+        "Mounted ",
+        "Condition check resulted in ",
+    ];
+    let said = text.strip_prefix("systemd[").and_then(|rest| rest.part_at("]: "));
+    said.is_some_and(|(_, said)| JOBS.iter().any(|job| said.starts_with(job)))
+}
+
 /// The severity its words suggest, for an entry that declares none.
 pub(crate) fn guessed(text: &str) -> Severity {
+    if is_job(text) {
+        return Severity::Info;
+    }
     match claimed(text, &[FATAL, ERROR, WARNING]) {
         Some(0) => Severity::Fatal,
         Some(1) => Severity::Error,

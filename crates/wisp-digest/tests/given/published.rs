@@ -106,3 +106,59 @@ fn a_services_digest_is_bounded() {
     );
     assert_eq!(digest.outcome.verdict, Verdict::Unknown);
 }
+
+#[test]
+fn colours_whose_escape_is_written_out_are_taken_away() {
+    let log = "^[[1m^[[31merror^[[0m^[[K: expected one of `;` or `}`, found `x`\n  ^[[34m-->^[[0m src/main.rs:3:5\n\n\
+               ^[[31merror^[[0m: could not compile `tern` (bin \"tern\") due to 1 previous error\n";
+    let digest = Digest::of(log.as_bytes(), Options { exit: Some(101) });
+    assert_eq!(places(&digest), ["src/main.rs:3:5"]);
+    assert_eq!(
+        digest.failures[0].title,
+        "error: expected one of `;` or `}`, found `x`"
+    );
+    assert_eq!(digest.unexplained.count, 0);
+}
+
+#[test]
+fn a_systems_log_in_which_a_service_failed_has_no_outcome() {
+    let log = "Mar 02 10:14:01 harbour kernel: Linux version 6.8.0
+Mar 02 10:14:02 harbour systemd[1]: Starting kdump-crash-tools.service - Crash recovery...
+Mar 02 10:14:03 harbour systemd[1]: quay.service: Main process exited, code=exited, status=1/FAILURE
+Mar 02 10:14:03 harbour systemd[1]: quay.service: Failed with result 'exit-code'.
+Mar 02 10:14:03 harbour systemd[1]: Failed to start quay.service - The quay.
+Mar 02 10:14:05 harbour systemd[1]: Reached target multi-user.target - Multi-User System.
+Mar 02 10:14:07 harbour gauge[812]: level 3.1
+Mar 02 10:14:08 harbour gauge[812]: level 3.2
+";
+    let digest = Digest::of(log.as_bytes(), Options::default());
+    assert_eq!(digest.outcome.verdict, Verdict::Unknown);
+    assert_eq!(roots(&digest), [(3, 3)]);
+    assert!(digest.render(4096, View::Notable).starts_with("a log "));
+    let severities = digest.log.expect("a log").severities;
+    assert_eq!(severities, [(Severity::Error, 2), (Severity::Info, 6)]);
+    let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
+    assert_eq!(digest.outcome.verdict, Verdict::Failed);
+}
+
+#[test]
+fn the_references_that_lld_only_counts_are_counted() {
+    let log = "ld.lld: error: undefined symbol: nowhere
+>>> referenced by main.c
+>>>               main.o:(main)
+>>> referenced by quay.c
+>>>               quay.o:(quay)
+>>> referenced by mole.c
+>>>               mole.o:(mole)
+>>> referenced 4 more times
+clang: error: linker command failed with exit code 1 (use -v to see invocation)
+";
+    let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
+    let expected = crate::common::counts(&[("missing symbols", 1), ("references", 7)]);
+    assert_eq!(crate::common::tally(&digest, "linker"), expected);
+    assert!(
+        digest.failures[0].title.ends_with("(7 references)"),
+        "{:?}",
+        digest.failures[0].title
+    );
+}
