@@ -32,8 +32,8 @@ pub fn binary(name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let dir = BUILT.get_or_init(|| {
         let cargo = option_env!("CARGO").unwrap_or("cargo");
-        let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--workspace", "--bins"]);
+        let mut command = Command::new(cargo);
+        command.args(["build", "--quiet", "--workspace", "--bins"]);
         // What `cargo test` tells this program of its package would have a dependency's build script, which looks at it, and
         // with it half of the tree built anew.
         for (name, _) in std::env::vars_os() {
@@ -42,10 +42,10 @@ pub fn binary(name: &str) -> PathBuf {
                 .iter()
                 .any(|own| name.starts_with(own))
             {
-                build.env_remove(&*name);
+                command.env_remove(&*name);
             }
         }
-        let built = build.status();
+        let built = command.status();
         assert!(
             built.is_ok_and(|s| s.success()),
             "the binaries could not be built"

@@ -25,7 +25,7 @@ fn calls(commands: &'static [&'static str]) -> Server {
 }
 
 fn talk(wisp: &Wisp) -> Talk {
-    let mut talk = Talk::start(wisp, &[], Duration::from_secs(60));
+    let mut talk = Talk::start(wisp, &[], Duration::from_mins(1));
     talk.send(&json!({"type": "hello", "effects": ["approve"], "client": "t", "version": "1"}));
     talk
 }

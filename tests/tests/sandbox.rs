@@ -5,6 +5,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "tests start programs, lay out files, and fail"
 )]
@@ -549,8 +550,15 @@ fn another_user_than_root_is_confined_alike() {
     }
 }
 
+/// A toolchain's program, the files of a small project, and the line that builds and tests it.
+type Project = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
 /// A toolchain: its program, the files of a project, and a line that builds and tests it without a network.
-const TOOLCHAINS: &[(&str, &[(&str, &str)], &str)] = &[
+const TOOLCHAINS: &[Project] = &[
     (
         "cargo",
         &[

@@ -13,6 +13,7 @@ use crate::events::Events;
 use crate::model::Model;
 use crate::open::{OpenError, Selection};
 use crate::protocol::NoteLevel;
+use crate::saved::Resumed;
 
 /// The window from which on `memory` is worth its place in every request, tokens.
 const WIDE: u64 = 16_384;
@@ -25,6 +26,15 @@ pub(crate) fn memory(selection: &Selection, config: &Config, model: &Model) -> M
         MemoryOffer::Now
     } else {
         MemoryOffer::WhenHeldBack
+    }
+}
+
+/// The same for a conversation that is gone on with: what was held back in it, or is sent as a reference, is read with
+/// `memory` whatever the window.
+pub(crate) fn memory_for(resumed: Option<&Resumed>, offered: MemoryOffer) -> MemoryOffer {
+    match resumed {
+        Some(resumed) if resumed.record.needs_memory() => MemoryOffer::Now,
+        _ => offered,
     }
 }
 

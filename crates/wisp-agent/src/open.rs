@@ -18,15 +18,17 @@ use wisp_guard::{Gate, Policy};
 use wisp_host::{Clock, Env, IdSource, RandomIds, SystemClock};
 use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::Store;
-use wisp_tools::{Asking, Gatekeeper, Keep, MemoryOffer, Registry};
+use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
+use crate::history::History;
 use crate::model::known::Known;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::offer;
+use crate::printed::Printed;
 use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
 use crate::secrets::{MaskWhen, Masking, Secrets};
 
@@ -374,12 +376,13 @@ pub async fn demo() -> Result<Chosen, OpenError> {
 
 /// Opens the conversation on a chosen model.
 pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
+    let registry = registry(&ground, &chosen.model, &events)?;
     let Ground {
         setup,
         paths,
         config,
         audit,
-        keep,
+        keep: _,
         preferences,
         client,
         thread,
@@ -388,20 +391,6 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         unwritable: _,
     } = ground;
     let Chosen { model, demo, kept } = chosen;
-    let tools = offer::selected(&setup.tools, &config, &model, &events)?;
-    let services = parts::services(
-        &setup,
-        &paths,
-        &config,
-        (audit.clone(), keep),
-        model.window.tokens,
-    );
-    let mut registry = Registry::new(tools, services, gatekeeper(&setup, &paths, &config)?);
-    registry.offer_memory(offer::memory(&setup.tools, &config, &model));
-    // What was held back before, or is sent as a reference, is read with it whatever the window.
-    if resumed.as_ref().is_some_and(|r| r.record.needs_memory()) {
-        registry.offer_memory(MemoryOffer::Now);
-    }
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
@@ -427,8 +416,8 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         config,
         env: setup.env.clone(),
         directory: setup.directory.clone(),
-        shown: crate::printed::Printed::default(),
-        typed: crate::history::History::default(),
+        shown: Printed::default(),
+        typed: History::default(),
         turns_before: 0,
         notice: None,
         demo,
@@ -436,8 +425,24 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     };
     conversation.set_tools();
     begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
-    resumed.iter().for_each(|resumed| conversation.go_on(resumed));
+    if let Some(resumed) = &resumed {
+        conversation.go_on(resumed);
+    }
     Ok(conversation)
+}
+
+/// The tools of a conversation with this model, and what they work with.
+fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry, OpenError> {
+    let Ground {
+        setup, paths, config, ..
+    } = ground;
+    let tools = offer::selected(&setup.tools, config, model, events)?;
+    let kept = (ground.audit.clone(), ground.keep.clone());
+    let services = parts::services(setup, paths, config, kept, model.window.tokens);
+    let mut registry = Registry::new(tools, services, gatekeeper(setup, paths, config)?);
+    let offered = offer::memory(&setup.tools, config, model);
+    registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
+    Ok(registry)
 }
 
 fn gatekeeper(setup: &Setup, paths: &Paths, config: &Config) -> Result<Gatekeeper, OpenError> {

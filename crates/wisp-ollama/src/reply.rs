@@ -264,7 +264,9 @@ mod tests {
         };
         let played = |lines: &[String]| {
             let mut reply = Reply::default();
-            lines.iter().for_each(|calls| reply.add(&of(calls)));
+            for calls in lines {
+                reply.add(&of(calls));
+            }
             let arguments = |call: &ToolCall| serde_json::Value::Object(call.arguments.clone()).to_string();
             reply.tool_calls.iter().map(arguments).collect::<Vec<_>>()
         };

@@ -206,7 +206,7 @@ mod tests {
         let two = format!("{CALL}\n{CALL}");
         for (text, why) in [
             (
-                r#"{'name': 'run_command', 'arguments': {'command': 'ls'}}"#,
+                "{'name': 'run_command', 'arguments': {'command': 'ls'}}",
                 OTHER_FORM,
             ),
             (
