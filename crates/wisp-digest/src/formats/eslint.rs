@@ -79,7 +79,7 @@ impl Row<'_> {
     pub(super) fn rule(&self) -> &str {
         self.message
             .last_part_at("  ")
-            .map_or("eslint", |(_, rule)| rule.trim())
+            .map_or("eslint", |(_, rule)| bare(rule))
     }
 
     /// The problem as a failure.
@@ -180,10 +180,15 @@ impl Eslint {
     }
 }
 
+/// The rule's name: yamllint writes parentheses around it.
+fn bare(rule: &str) -> &str {
+    rule.trim().trim_start_matches('(').trim_end_matches(')')
+}
+
 /// The message and the rule without the padding between them.
 fn collapse(message: &str) -> String {
     match message.last_part_at("  ") {
-        Some((text, rule)) => joined![text.trim(), " (", rule.trim(), ")"],
+        Some((text, rule)) => joined![text.trim(), " (", bare(rule), ")"],
         None => message.to_owned(),
     }
 }

@@ -260,3 +260,18 @@ d.c:2:1: error: expected ';'
         assert_eq!(digest.unexplained.count, 0, "{progress}");
     }
 }
+
+#[test]
+fn a_rule_that_yamllint_has_in_parentheses_is_named_without_them() {
+    let log = "a.yaml
+  1:1       warning  missing document start \"---\"  (document-start)
+  2:1       error    duplication of key \"a\" in mapping  (key-duplicates)
+
+";
+    let digest = Digest::of(log.as_bytes(), Options { exit: Some(1) });
+    assert_eq!(
+        digest.failures[0].title,
+        "duplication of key \"a\" in mapping (key-duplicates)"
+    );
+    assert_eq!(digest.warnings.kinds[0].kind, "document-start");
+}
