@@ -10,6 +10,7 @@
 )]
 
 pub mod schema;
+pub mod stub;
 mod talk;
 
 pub use talk::{Talk, is_end, is_kind, notes, outcome};
