@@ -147,7 +147,15 @@ pub fn missing(tool: &str, parameters: &[Parameter], given: &Value) -> Option<St
     let left_out: Vec<String> = parameters
         .iter()
         .filter(|p| p.required && given.get(&*p.name).is_none_or(Value::is_null))
-        .map(|p| format!("{} ({}): {}", p.name, p.kind.name(), p.description))
+        .map(|p| {
+            let kind = if p.one_of.is_empty() {
+                p.kind.name().to_owned()
+            } else {
+                format!("one of {}", p.one_of.join(", "))
+            };
+            let about = if p.description.is_empty() { "" } else { ": " };
+            format!("{} ({kind}){about}{}", p.name, p.description)
+        })
         .collect();
     let plural = if left_out.len() == 1 { "" } else { "s" };
     (!left_out.is_empty()).then(|| format!("{tool} needs the argument{plural} {}", left_out.join("; ")))
