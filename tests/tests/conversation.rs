@@ -46,7 +46,7 @@ fn two_hundred_thousand_lines_are_bounded_for_the_model_and_whole_for_the_person
     let (record, bytes) = &kept[0];
     assert_eq!(*bytes, all.as_bytes());
     assert_eq!(record["sha256"], sha256(bytes));
-    assert_eq!(record["lines"], 200_002);
+    assert_eq!(record["lines"], 200_000);
     let kinds = kinds_of_turn(&wisp, 1);
     let order = [
         "prompt",

@@ -29,6 +29,11 @@ fn damaged(mode: &str, bytes: &[u8]) -> Vec<u8> {
     } else {
         (lines.len() / 2).max(1) - 1
     };
+    // What stands in a string is damaged where the string is a text, which the words of a turn's record are not.
+    let text = lines[..=at]
+        .iter()
+        .rposition(|line| line.starts_with(b"{\"entry\":"))
+        .unwrap_or(at);
     match mode {
         "torn" => {
             let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -46,9 +51,9 @@ fn damaged(mode: &str, bytes: &[u8]) -> Vec<u8> {
             lines[at].truncate(half);
             lines[at].extend(next);
         }
-        "newline" => into_longest_string(&mut lines[at], b"two\nlines "),
-        "bytes" => into_longest_string(&mut lines[at], b"\xff\xfe"),
-        "u2028" => into_longest_string(&mut lines[at], "\u{2028}".as_bytes()),
+        "newline" => into_longest_string(&mut lines[text], b"two\nlines "),
+        "bytes" => into_longest_string(&mut lines[text], b"\xff\xfe"),
+        "u2028" => into_longest_string(&mut lines[text], "\u{2028}".as_bytes()),
         other => unreachable!("no way of damage is called {other}"),
     }
     lines.join(&b'\n')

@@ -48,7 +48,7 @@ fn a_home_that_is_a_file_is_said_and_nothing_is_written() {
     let ran = wisp.run(&["hi"], "");
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(
-        ran.err.contains("home") && ran.err.contains("hint: "),
+        ran.err.contains("Not a directory") && ran.err.contains("hint: set WISP_HOME to a directory"),
         "{}",
         ran.err
     );
@@ -77,7 +77,7 @@ fn a_model_that_is_not_there_is_named() {
     let ran = wisp.run(&["--model", "nosuch:7b", "hi"], "");
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.err.contains("nosuch:7b") && ran.err.contains("not found"),
+        ran.err.contains("no model nosuch:7b is installed") && ran.err.contains("wisp models pull nosuch:7b"),
         "{}",
         ran.err
     );

@@ -197,7 +197,7 @@ fn a_person_filters_yesterdays_build_from_the_shell() {
     );
     assert_eq!(
         (&list[0]["arguments"], &list[0]["lines"]),
-        (&json!("seq 1 20000"), &json!(20_002))
+        (&json!("seq 1 20000"), &json!(20_000))
     );
 }
 

@@ -134,12 +134,22 @@ fn read_line(read: &mut Read, number: usize, line: &[u8], next: &[u8]) -> bool {
         other(read, number, text, &value);
         return false;
     }
-    if !begins_line(next)
-        && let Ok(line) = serde_json::from_str::<Line>(&joined(text, next))
-    {
-        read.take(line);
-        read.lose(number, 0, "a line broken in two, joined again");
-        return true;
+    if !begins_line(next) {
+        let whole = joined(text, next);
+        if let Ok(line) = serde_json::from_str::<Line>(&whole) {
+            read.take(line);
+            read.lose(number, 0, "a line broken in two, joined again");
+            return true;
+        }
+        // One record, and so one loss.
+        if serde_json::from_str::<Value>(&whole).is_ok() {
+            read.lose(
+                number,
+                1,
+                "a line broken in two within a word that cannot hold a line's end",
+            );
+            return true;
+        }
     }
     inside(read, number, text);
     false
