@@ -147,7 +147,10 @@ fn what_the_model_keeps_comes_back_exactly_after_condensing_and_after_going_on()
     // The task, the note and the output are of the first four turns.
     let gone = |text: &str| {
         let (_, last) = text.split_once("turns 1–")?;
-        last.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+        last.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse::<u32>()
+            .ok()
     };
     while gone(&told(&server)).is_none_or(|last| last < 4) {
         more += 1;
