@@ -10,7 +10,7 @@ use ollama_sim::{Capability, Config, Model, Profile, Reply, Seen};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use wisp_agent::protocol::NoteLevel;
+use wisp_agent::protocol::{Command, Event, NoteLevel};
 
 fn stage(profile: Profile, window: u64, rule: impl FnMut(&Seen) -> Reply + Send + 'static) -> Stage {
     let model = Model::new("sim").with_context_length(131_072);
@@ -293,5 +293,49 @@ async fn the_rule_to_recall_stands_in_the_system_prompt_where_there_is_memory() 
         assert_eq!(prompt.contains(rule), stands, "{memory}: {prompt}");
         assert!(prompt.len() <= 1024, "{}", prompt.len());
         assert!(first.to_string().len() <= 6 * 1024, "{}", first.to_string().len());
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_memory_tool_is_no_output_and_an_entry_is_shown_by_its_number() {
+    let stage = stage(V0_24_0, 8192, |seen| {
+        let last = seen.last().unwrap();
+        let turn = |content: &str| match content.split_once("recall output ") {
+            Some((_, id)) => Reply::call("memory", json!({"request": format!("recall output {id}")})),
+            None => Reply::call("run_command", json!({"command": content})),
+        };
+        match last.role.as_str() {
+            "user" => turn(&last.content),
+            _ => Reply::text("done"),
+        }
+    });
+    let mut chat = stage.chat().await;
+    chat.say("seq 1 3000").await;
+    let made = stage.audited("output.kept").remove(0)["call"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    chat.say(&format!("recall output {}", &made[..8])).await;
+    let paged = stage.audited("tool.result").pop().unwrap();
+    assert!(
+        paged["details"]["output"]
+            .as_str()
+            .unwrap()
+            .contains("\n1: 1\n2: 2\n"),
+        "{paged}"
+    );
+    // Entries: 2 the prompt, 3 the call, 4 what it printed.
+    for line in ["/last", "/show 4", "/show"] {
+        chat.send(Command::Message { text: line.into() });
+        let shown = chat.until(|event| matches!(event, Event::View(_))).await;
+        let Event::View(view) = shown else {
+            panic!("a view")
+        };
+        let output = view.output.unwrap();
+        assert_eq!(
+            (output.id.as_str(), output.lines),
+            (made.as_str(), 3000),
+            "{line}"
+        );
     }
 }

@@ -247,12 +247,12 @@ impl Lines<'_> {
     /// Adds a line that a later wisp wrote, byte for byte but for the secrets in it.
     fn add_as_found(&mut self, line: &str) {
         let value: Option<Value> = serde_json::from_str(line).ok();
-        match value.as_ref().map(|value| Written::of(value, self.mask)) {
-            Some(masked @ Written::Masked(_)) => write(&mut self.bytes, &masked),
-            _ => {
-                self.bytes.extend_from_slice(line.as_bytes());
-                self.bytes.push(b'\n');
-            }
+        let written = value.as_ref().map(|value| Written::of(value, self.mask));
+        if let Some(masked @ Written::Masked(_)) = written {
+            write(&mut self.bytes, &masked);
+        } else {
+            self.bytes.extend_from_slice(line.as_bytes());
+            self.bytes.push(b'\n');
         }
         self.count += 1;
     }

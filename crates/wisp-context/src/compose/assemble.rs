@@ -134,7 +134,7 @@ impl<'a> Assembly<'a> {
             [] => return,
             [one] => Message::new(Role::User, one.clone()),
             many => {
-                let texts: Vec<&str> = many.iter().map(|text| text.as_str()).collect();
+                let texts: Vec<&str> = many.iter().map(Text::as_str).collect();
                 Message::new(Role::User, texts.join(SEPARATOR))
             }
         };

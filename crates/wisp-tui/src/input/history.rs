@@ -119,7 +119,7 @@ mod tests {
         let back = history.older(Sent::default()).unwrap().text;
         let mark = back.text().strip_prefix("why? ").unwrap();
         assert_eq!(mark.chars().count(), 1);
-        assert_eq!(back.label(mark).unwrap(), "[pasted 8,000 lines, 54.7 KiB]");
+        assert_eq!(back.label(mark).unwrap(), "[pasted 8,000 lines, 55 KiB]");
         assert_eq!(back.expanded(), format!("why? {pasted}"));
     }
 }
