@@ -300,7 +300,10 @@ mod tests {
     fn completion_names_commands_and_models() {
         assert_eq!(
             complete("/mo", 3, &[]),
-            (0, vec!["/model".to_owned(), "/models".to_owned()])
+            (
+                0,
+                vec!["/mode".to_owned(), "/model".to_owned(), "/models".to_owned()]
+            )
         );
         let models = ["qwen3:8b".to_owned(), "granite".to_owned()];
         assert_eq!(complete("/model q", 8, &models), (7, vec!["qwen3:8b".to_owned()]));

@@ -163,11 +163,10 @@ fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> 
         streams::told(&source.sections),
         source.exit.clone().unwrap_or_default(),
     ];
-    let told: String = told
+    let told = told
         .iter()
         .filter(|t| !t.is_empty())
-        .map(|t| format!(", {t}"))
-        .collect();
+        .fold(String::new(), |all, t| all + ", " + t);
     let header = format!(
         "{} in short, read from all of it without a model: {} ({}){told}\n",
         source.name,
