@@ -165,6 +165,61 @@ fn a_reply_cut_mid_line_keeps_what_had_arrived_and_fails_with_the_reason() {
     );
 }
 
+/// A server whose first reply is lost midway, or turns out to be thinking, and whose second is whole.
+fn lost_at_first(first: Reply) -> Server {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    serve(Model::new("sim"), move |_: &ollama_sim::Seen| {
+        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => first.clone(),
+            _ => Reply::text("The second try is whole."),
+        }
+    })
+}
+
+fn lost_midway() -> Server {
+    let first = "The first try begins like this, and goes on for a good while before it is lost.";
+    lost_at_first(Reply::text(first).cut(CutAt::Byte(700), Loss::Reset))
+}
+
+#[test]
+fn the_text_of_a_try_that_failed_is_not_on_the_standard_output_of_a_single_prompt() {
+    let server = lost_midway();
+    let ran = Wisp::with(&server).run(&["hi"], "");
+    assert_eq!(server.chats().len(), 2, "{}", ran.err);
+    assert_eq!(
+        (ran.text().as_str(), ran.code),
+        ("The second try is whole.\n", Some(0))
+    );
+}
+
+#[test]
+fn the_text_of_a_try_that_failed_is_no_part_of_the_reply_in_json() {
+    let server = lost_midway();
+    let ran = Wisp::with(&server).run(&["--json", "hi"], "");
+    let said: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
+    assert_eq!(server.chats().len(), 2, "{}", ran.err);
+    assert_eq!(
+        (&said["reply"], &said["steps"]),
+        (
+            &json!("The second try is whole."),
+            &json!(["The second try is whole."])
+        )
+    );
+}
+
+#[test]
+fn what_turns_out_to_be_thinking_is_not_on_the_standard_output_of_a_single_prompt() {
+    let text = "I should look at the sky first. It is blue.\n</think>\n\nBlue.";
+    let server = lost_at_first(Reply::text(text));
+    let ran = Wisp::with(&server).run(&["what colour is the sky?"], "");
+    assert_eq!(
+        (ran.text().as_str(), ran.code),
+        ("Blue.\n", Some(0)),
+        "{}",
+        ran.err
+    );
+}
+
 #[test]
 fn an_unknown_tool_named_by_the_model_is_answered_with_the_list() {
     let model = Model::new("sim").with_parser(ollama_sim::Parser::Xml);

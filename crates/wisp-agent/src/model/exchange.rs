@@ -152,6 +152,7 @@ impl Streaming<'_> {
     fn show(&mut self, shown: Shown) {
         let events = self.doing.events();
         if shown.was_thinking {
+            events.send(Event::Discarded);
             let text =
                 "what was shown so far of this reply was the model's thinking, and is none of its answer";
             events.note(NoteLevel::Info, text);

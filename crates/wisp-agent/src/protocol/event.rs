@@ -42,6 +42,9 @@ pub enum Event {
         /// Text to append to the thinking.
         text: String,
     },
+    /// The text that came of this reply so far is none of the answer: its try failed and the model is asked again, or it
+    /// was thinking. Also sent when no text had come.
+    Discarded,
     /// A whole line of what a slash command prints.
     Output {
         /// The line, without its newline.

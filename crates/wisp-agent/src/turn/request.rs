@@ -61,6 +61,7 @@ impl Conversation {
                     self.after(failed, &mut changes, turn, progress).await?;
                 }
             }
+            self.events.send(Event::Discarded);
         }
     }
 

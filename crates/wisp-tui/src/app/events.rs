@@ -28,6 +28,8 @@ impl App {
             Event::Turn { .. } => self.work.busy = true,
             Event::Delta { text } => self.delta(&text),
             Event::Thinking { text } => self.work.thought(&text, self.now),
+            // The note beside it says so; what stands above stays.
+            Event::Discarded => {}
             Event::Output { text } => self.printed(&text),
             Event::Event {
                 kind, text, output, ..

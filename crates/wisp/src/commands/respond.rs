@@ -52,6 +52,7 @@ pub fn run(args: &Respond, env: Env) -> anyhow::Result<ExitCode> {
         },
         json: args.json,
         asks,
+        held: (args.json || !std::io::stdout().is_terminal()).then(String::new),
     };
     let outcome = runtime.block_on(turn.run(prompt));
     runtime.shutdown_timeout(std::time::Duration::from_secs(3));
@@ -87,6 +88,9 @@ struct OneTurn {
     json: bool,
     /// Whether somebody is at the terminal who can be asked.
     asks: bool,
+    /// The text of the step that is being written, where it is not printed as it comes: what a file, a pipe or `--json`
+    /// gets cannot be taken back, and the try it is of may yet fail, or all of it turn out to be thinking.
+    held: Option<String>,
 }
 
 impl OneTurn {
@@ -104,7 +108,6 @@ impl OneTurn {
         self.send(Command::Message { text: prompt });
         let mut outcome = None;
         while let Some(event) = self.handle.events.recv().await {
-            self.said.note(&event);
             match event {
                 Event::Exit { .. } => break,
                 Event::Status(_) => {}
@@ -119,17 +122,49 @@ impl OneTurn {
                         outcome = Some(end.outcome);
                         self.send(Command::Quit);
                     }
-                    if !self.json {
-                        self.renderer.draw(&event);
+                    if !self.holds_back(&event) {
+                        self.show(&event);
                     }
                 }
             }
         }
+        self.release();
         self.renderer.settle();
         if self.json {
             self.said.print(&mut self.renderer);
         }
         outcome
+    }
+
+    /// Whether the event is text that waits for its step to be whole. A call, and the end of the turn, say that it is:
+    /// then the text is shown before them.
+    fn holds_back(&mut self, event: &Event) -> bool {
+        match (event, &mut self.held) {
+            (Event::Delta { text }, Some(held)) => {
+                held.push_str(text);
+                return true;
+            }
+            (Event::Discarded, Some(held)) => held.clear(),
+            (Event::Event { kind, .. }, _) if kind == "tool.call" => self.release(),
+            (Event::Turn { phase: Phase::End, .. }, _) => self.release(),
+            _ => {}
+        }
+        false
+    }
+
+    /// Shows the text that was held back.
+    fn release(&mut self) {
+        let text = self.held.as_mut().map(std::mem::take).unwrap_or_default();
+        if !text.is_empty() {
+            self.show(&Event::Delta { text });
+        }
+    }
+
+    fn show(&mut self, event: &Event) {
+        self.said.note(event);
+        if !self.json {
+            self.renderer.draw(event);
+        }
     }
 
     fn send(&self, command: Command) -> bool {
