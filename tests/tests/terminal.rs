@@ -545,3 +545,143 @@ fn the_reader_of_a_pipe_has_the_terminal_to_itself_once_there_is_a_reply() {
     let printed: String = terminal.all.replace('\r', "");
     assert_eq!(printed.trim_start(), "no newline\n\nover\n");
 }
+
+/// What the person said last, as the model was sent it.
+fn last_prompt(server: &ollama_sim::Server) -> String {
+    let chats = server.chats();
+    let body = chats.last().unwrap().json.clone().unwrap();
+    let messages = body["messages"].as_array().unwrap().clone();
+    let last = messages.iter().rev().find(|m| m["role"] == "user").unwrap();
+    last["content"].as_str().unwrap().to_owned()
+}
+
+/// What a model is sent when these keys are typed at the prompt, with Enter after them.
+fn typed(keys: &str) -> String {
+    let server = serve(Model::new("sim"), |_: &ollama_sim::Seen| Reply::text("I see."));
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    terminal.send(keys);
+    terminal.send("\r");
+    terminal.wait_for("I see.");
+    terminal.wait_for("> ");
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+    last_prompt(&server)
+}
+
+#[test]
+fn backspace_at_the_prompt_removes_a_whole_grapheme() {
+    let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let flag = "\u{1f1e9}\u{1f1ea}";
+    let sent = typed(&format!("a{family}\x7fb{flag}\x7fce\u{301}\u{323}\x7fd"));
+    assert!(sent.ends_with("abcd"), "{sent:?}");
+}
+
+#[test]
+fn reports_of_the_terminal_are_no_part_of_the_line() {
+    let reports = [
+        "\x1b[?62;4;22c",
+        "\x1b[>1;5202;0c",
+        "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1b]11;rgb:0000/0000/0000\x07",
+        "\x1bP>|XTerm(390)\x1b\\",
+        "\x1b[0n",
+        "\x1b[12;40R",
+        "\x1b[I",
+        "\x1b[O",
+        "\x1b[48;24;80;480;640t",
+    ];
+    let keys: String = reports
+        .iter()
+        .zip('a'..)
+        .map(|(report, key)| format!("{key}{report}"))
+        .collect();
+    let sent = typed(&keys);
+    assert!(sent.ends_with("abcdefghij"), "{sent:?}");
+}
+
+#[test]
+fn sigterm_at_the_question_of_a_single_prompt_puts_the_terminal_back() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let mut terminal = Terminal::start(&wisp, &["go"]);
+    terminal.wait_for("[n]o");
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.end().code(), Some(143));
+    assert!(!wisp.work().join("made").exists());
+}
+
+#[test]
+fn a_single_prompt_with_piped_input_asks_on_the_terminal() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let line = format!("echo piped | {} go", binary("wisp").display());
+    let mut terminal = Terminal::program(&wisp, Command::new("/bin/sh").args(["-c", &line]));
+    terminal.wait_for("[n]o");
+    std::thread::sleep(Duration::from_millis(600));
+    terminal.send("y");
+    terminal.wait_for("done");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(wisp.work().join("made").exists());
+}
+
+#[test]
+fn a_chat_with_piped_input_asks_on_the_terminal() {
+    let server = runs("touch made");
+    let wisp = Wisp::with(&server);
+    let line = format!("echo go | {} chat", binary("wisp").display());
+    let mut terminal = Terminal::program(&wisp, Command::new("/bin/sh").args(["-c", &line]));
+    terminal.wait_for("[n]o");
+    std::thread::sleep(Duration::from_millis(600));
+    terminal.send("y");
+    terminal.wait_for("done");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(wisp.work().join("made").exists());
+}
+
+#[test]
+fn a_pager_that_is_killed_leaves_no_alternate_screen_behind() {
+    let (_server, mut wisp, id) = kept();
+    wisp.set("PAGER", "printf '\\033[?1049h\\033[?25lin the pager'; kill -9 $$");
+    let mut terminal = Terminal::start(&wisp, &["show", &id]);
+    terminal.wait_for("\x1b[?1049h\x1b[?25lin the pager");
+    terminal.wait_for("\x1b[?1049l");
+    terminal.wait_for("\x1b[?25h");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn ctrl_z_in_the_pager_stops_wisp_too_and_both_go_on() {
+    let (_server, mut wisp, id) = kept();
+    wisp.set(
+        "PAGER",
+        "cat >/dev/null; echo in the pager; read key </dev/tty; echo went on",
+    );
+    let line = format!(
+        "set -m; {} show {id}; echo status $?; fg",
+        binary("wisp").display()
+    );
+    let mut terminal = Terminal::program(&wisp, Command::new("/bin/sh").args(["-c", &line]));
+    terminal.wait_for("in the pager");
+    terminal.send("\x1a");
+    let stopped = 128 + rustix::process::Signal::STOP.as_raw();
+    terminal.wait_for(&format!("status {stopped}"));
+    terminal.send("\r");
+    terminal.wait_for("went on");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
+#[test]
+fn an_edit_that_was_not_asked_about_leaves_its_difference() {
+    let edit = serde_json::json!({"path": "notes.txt", "mode": "replace", "find": "old words", "content": "new words"});
+    let server = wisp_tests::calls("edit_file", edit);
+    let wisp = Wisp::with(&server);
+    std::fs::write(wisp.work().join("notes.txt"), "first\nold words\nlast\n").unwrap();
+    let ran = wisp.run(&["--yes", "go"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let rows: Vec<&str> = ran.err.lines().map(str::trim).collect();
+    for row in ["2 - old words", "2 + new words"] {
+        assert!(rows.contains(&row), "{row}: {}", ran.err);
+    }
+}

@@ -60,6 +60,8 @@ pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Answere
     let size = terminal::size().map_or((err.width(), 24), |(columns, rows)| {
         (usize::from(columns), usize::from(rows))
     });
+    // A signal at the question puts back what raw mode changes.
+    crate::terminal::remember();
     // Before anything is shown, so that Ctrl-C is an answer from then on and nothing typed is echoed into it.
     let keys = Raw::enter();
     let mut asking = Asking {

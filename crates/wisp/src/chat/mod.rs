@@ -49,6 +49,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
     let assist = Assist::new(handle.commands.clone(), answers, palette).panicking(panics);
     let editor = interactive.then(|| LineEditor::new(history, assist)).flatten();
     let env = screen.env.clone();
+    let asks = interactive || terminal::can_ask(&screen.err);
     let renderer = Renderer::new(screen.out, screen.err, animated);
     let mut chat = Chat {
         runtime: runtime.clone(),
@@ -59,14 +60,15 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
         ahead: Ahead::default(),
         env,
         interactive,
+        asks,
     };
-    let effects = if interactive {
-        ["approve", "choose", "notify"].map(str::to_owned).to_vec()
-    } else {
-        Vec::new()
+    let effects: &[&str] = match (interactive, asks) {
+        (true, _) => &["approve", "choose", "notify"],
+        (false, true) => &["approve"],
+        (false, false) => &[],
     };
     chat.send(Command::Hello {
-        effects,
+        effects: effects.iter().map(|&effect| effect.to_owned()).collect(),
         client: "wisp chat".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
@@ -135,6 +137,8 @@ struct Chat {
     ahead: Ahead,
     env: wisp_host::Env,
     interactive: bool,
+    /// Whether somebody can be asked for an approval: at the terminal, also while lines are piped in.
+    asks: bool,
 }
 
 /// What made the drawing stop.
@@ -199,7 +203,7 @@ impl Chat {
         self.renderer.settle();
         self.renderer.measure();
         let answered = self
-            .interactive
+            .asks
             .then(|| approve::ask(approval, &mut self.ahead, &mut self.renderer.err));
         self.send(Command::Answer {
             id: approval.id.clone(),

@@ -42,7 +42,7 @@ pub fn run(args: &Respond, env: Env) -> anyhow::Result<ExitCode> {
     };
     crate::chat::watch_signals(runtime.handle(), &handle.commands);
     let animated = screen.animated();
-    let asks = !args.json && screen.err.surface().terminal && std::fs::File::open("/dev/tty").is_ok();
+    let asks = !args.json && crate::terminal::can_ask(&screen.err);
     let turn = OneTurn {
         handle,
         renderer: Renderer::new(screen.out, screen.err, animated).for_a_pipe(),
@@ -146,7 +146,12 @@ impl OneTurn {
             }
             (Event::Discarded, Some(held)) => held.clear(),
             (Event::Event { kind, .. }, _) if kind == "tool.call" => self.release(),
-            (Event::Turn { phase: Phase::End, .. }, _) => self.release(),
+            (
+                Event::Turn {
+                    phase: Phase::End, ..
+                },
+                _,
+            ) => self.release(),
             _ => {}
         }
         false
