@@ -592,11 +592,12 @@ fn reports_of_the_terminal_are_no_part_of_the_line() {
         "\x1b[O",
         "\x1b[48;24;80;480;640t",
     ];
-    let keys: String = reports
+    let keys = reports
         .iter()
         .zip('a'..)
         .map(|(report, key)| format!("{key}{report}"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let sent = typed(&keys);
     assert!(sent.ends_with("abcdefghij"), "{sent:?}");
 }

@@ -247,7 +247,10 @@ async fn marks_name_the_events_of_what_they_stand_for_and_what_they_save() {
             ),
             "user" => Reply::text("fine"),
             _ => {
-                let listed: String = (1..=40).map(|n| format!("line {n} of the list\n")).collect();
+                let listed = (1..=40)
+                    .map(|n| format!("line {n} of the list\n"))
+                    .collect::<Vec<_>>()
+                    .concat();
                 Reply::text(&format!("Here:\n\n{listed}"))
             }
         }

@@ -103,13 +103,25 @@ fn as_sent(message: &Value) -> Value {
     sent
 }
 
+/// A message without the lines that part data from wisp's own words, which stand around a result only on its way.
+fn without_boundary(mut message: Value) -> Value {
+    let boundary = |line: &&str| line.starts_with("<output-") || line.starts_with("</output-");
+    if message["role"] == "tool"
+        && let Some(content) = message["content"].as_str()
+    {
+        let kept = content.split_inclusive('\n').filter(|line| !boundary(line));
+        message["content"] = kept.collect::<String>().into();
+    }
+    message
+}
+
 /// Every request as it was sent, the system message left out and checked to be the same in all.
 fn sent(server: &Server) -> Vec<Vec<Value>> {
     let chats = chats(server);
     let system = &chats[0].0[0];
     let own = |(messages, _): &(Vec<Value>, _)| {
         assert_eq!(&messages[0], system);
-        messages[1..].iter().map(as_sent).collect()
+        messages[1..].iter().map(as_sent).map(without_boundary).collect()
     };
     chats.iter().map(own).collect()
 }

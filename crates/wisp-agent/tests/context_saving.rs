@@ -392,11 +392,11 @@ async fn a_conversation_resumed_for_every_turn_keeps_its_tools_and_the_servers_c
         talk.say(&line(turn)).await;
         talk.leave().await;
     }
-    let ((one, flips), (resumed, resumed_flips)) = (read_anew(&once), read_anew(&each));
+    let ((single, flips), (resumed, resumed_flips)) = (read_anew(&once), read_anew(&each));
     assert_eq!((flips, resumed_flips), (1, 1), "memory joins once and stays");
     assert!(
-        resumed <= one + one / 10,
-        "{resumed} tokens read anew over resumed turns, {one} in one process"
+        resumed <= single + single / 10,
+        "{resumed} tokens read anew over resumed turns, {single} in one process"
     );
     let last = chats(&each).pop().unwrap().0;
     assert!(!text_of(&last).contains("do not run the command again"));
@@ -412,9 +412,10 @@ async fn records_of_a_newer_wisp_are_said_and_saved_again_and_nothing_is_set_asi
     talk.leave().await;
     let store = file(home.path(), "work.store");
     let text = std::fs::read_to_string(&store).unwrap();
-    let later: String = (0..912)
+    let later = (0..912)
         .map(|n| format!("{{\"annotation\":{{\"n\":{n}}}}}\n"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     std::fs::write(
         &store,
         text.replacen("{\"end\":", &format!("{later}{{\"end\":"), 1),

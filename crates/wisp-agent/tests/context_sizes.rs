@@ -93,7 +93,8 @@ async fn holds(profile: Profile, window: u64, turns: u64, seed: u64) -> usize {
         chat.say(&format!("{what} {turn}: {}", sizes.text(bytes))).await;
         let now = self::refused(&stage);
         assert!(
-            now <= refused + 2,
+            // Once as composed, once after room was made, once at the floor, where the server is the exact check.
+            now <= refused + 3,
             "{of}: turn {turn} was refused {} times",
             now - refused
         );

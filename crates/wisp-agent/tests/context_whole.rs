@@ -12,10 +12,10 @@ use wisp_agent::protocol::{NoteLevel, TurnOutcome};
 /// A server with a window of 8,192 tokens that refuses what does not fit. Its model asks `memory` for what follows
 /// `ask memory: `, or for the same again, and else repeats how much it heard.
 fn stage() -> Stage {
-    stage_with(json!({"ollama": {"contextLength": 8192}}))
+    stage_with(&json!({"ollama": {"contextLength": 8192}}))
 }
 
-fn stage_with(settings: Value) -> Stage {
+fn stage_with(settings: &Value) -> Stage {
     let mut asked = String::new();
     let rule = move |seen: &Seen| {
         let last = seen.last().unwrap();
@@ -32,7 +32,7 @@ fn stage_with(settings: Value) -> Stage {
     };
     let model = Model::new("sim").with_context_length(131_072);
     let config = Config::new(rule).models([model]).profile(V0_24_0);
-    Stage::new(config, &settings)
+    Stage::new(config, settings)
 }
 
 /// Prose of so many bytes.
@@ -72,7 +72,7 @@ async fn every_line_of_a_command_the_person_ran_is_recalled() {
 #[tokio::test]
 async fn a_command_over_sixteen_kibibytes_that_is_not_kept_ends_in_a_marker() {
     let stage = stage_with(
-        json!({"ollama": {"contextLength": 8192}, "audit": {"enabled": false}, "context": {"memory": "on"}}),
+        &json!({"ollama": {"contextLength": 8192}, "audit": {"enabled": false}, "context": {"memory": "on"}}),
     );
     let mut chat = stage.chat().await;
     chat.slash("!seq 1 200000").await;
@@ -120,7 +120,10 @@ async fn a_message_that_fits_is_sent_whole_after_a_greeting() {
 async fn a_message_over_the_budget_is_held_back_as_standard_input_is() {
     let stage = stage();
     let mut chat = stage.chat().await;
-    let pasted: String = (1..=8000).map(|n| format!("{n} the tide turned\n")).collect();
+    let pasted = (1..=8000)
+        .map(|n| format!("{n} the tide turned\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let end = chat.say(&format!("What is in this?\n{pasted}")).await;
     assert_eq!(end.outcome, TurnOutcome::Ok, "{}", chat.notes(NoteLevel::Error));
     assert_eq!(chat.notes(NoteLevel::Error), "");

@@ -95,8 +95,8 @@ async fn a_hundred_turns_at_8192() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_oldest_server_at_4096() {
-    holds(V0_5_7, 60, 4096).await;
+async fn the_oldest_server_at_5120() {
+    holds(V0_5_7, 60, 5120).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

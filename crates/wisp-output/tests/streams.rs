@@ -1,6 +1,10 @@
 //! Lines are numbered in the streams of a command's output: stdout's from 1, stderr's follow on, frames have none.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test lays out files and fails by panicking"
+)]
 
 mod support;
 

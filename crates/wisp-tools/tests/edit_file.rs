@@ -29,7 +29,7 @@ fn answers(files: &[(&str, &[u8])], calls: &[(&str, Value)]) -> (Vec<String>, St
         for (tool, arguments) in calls {
             match *tool {
                 "other program" => {
-                    fs::write(stage.home.path().join("a.txt"), arguments.as_str().unwrap()).unwrap()
+                    fs::write(stage.home.path().join("a.txt"), arguments.as_str().unwrap()).unwrap();
                 }
                 tool => answers.push(stage.shown(tool, arguments.clone()).await),
             }

@@ -122,7 +122,7 @@ async fn check_pages(stage: &mut Stage, id: &str, printed: &Printed) {
             at += 1;
         }
         match last.strip_prefix("[more: memory \"") {
-            Some(next) => request = next.trim_end_matches("\"]").to_owned(),
+            Some(next) => next.trim_end_matches("\"]").clone_into(&mut request),
             None => break,
         }
     }

@@ -215,7 +215,12 @@ fn a_yes_counts_only_once_all_of_the_question_was_on_the_screen() {
 fn rows_of_the_edit(stage: &Stage) -> usize {
     let screen = stage.screen();
     let (before, _) = screen.split_once(" rows").expect("the rows are counted");
-    before.rsplit(' ').next().unwrap_or_default().parse().unwrap()
+    before
+        .rsplit(' ')
+        .next()
+        .unwrap_or_default()
+        .parse()
+        .expect("a number")
 }
 
 #[test]
@@ -595,7 +600,10 @@ fn an_edit_that_nobody_was_asked_about_leaves_its_difference_folded_at_20_lines(
         (84, Some("… 64 more lines · +84 -0")),
     ] {
         let mut stage = Stage::ready(80, 40);
-        let added: String = (1..=lines).map(|n| format!("+line {n}\n")).collect();
+        let added = (1..=lines)
+            .map(|n| format!("+line {n}\n"))
+            .collect::<Vec<_>>()
+            .concat();
         let unified = format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,{lines} @@\n{added}");
         let output = OutputSummary {
             text: "created a.txt; now 9 bytes\n".into(),

@@ -10,8 +10,10 @@ use pty::{Program, described, wisp_tui};
 fn with_demo(home: &tempfile::TempDir, size: (u16, u16)) -> Program {
     let path = home.path().display().to_string();
     let start = format!("cd {path} && exec {}", wisp_tui());
+    // wisp's own folder is no place for commands.
+    let own = format!("{path}/wisp");
     let env = [
-        ("WISP_HOME", path.as_str()),
+        ("WISP_HOME", own.as_str()),
         ("OLLAMA_HOST", "127.0.0.1:9"),
         ("PAGER", "cat"),
     ];

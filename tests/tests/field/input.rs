@@ -147,10 +147,13 @@ fn typed(program: &str, args: &[&str], keys: &[u8]) -> Result<String, String> {
     let until = Instant::now() + Duration::from_secs(30);
     let mut screen = Vec::new();
     while !String::from_utf8_lossy(&screen).contains("\x1b[?2004h") {
-        match output.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(block) => screen.extend(block),
-            Err(_) => return Err(format!("never ready: {}", String::from_utf8_lossy(&screen))),
-        }
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(block) = output.recv_timeout(left) else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("never ready: {}", String::from_utf8_lossy(&screen)));
+        };
+        screen.extend(block);
     }
     writing.write_all(keys).unwrap();
     let mut enter = true;

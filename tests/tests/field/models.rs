@@ -249,7 +249,9 @@ fn raw(content: &[u8]) -> Vec<u8> {
 
 #[test]
 fn half_a_surrogate_and_bad_utf_8_end_no_answer() {
-    let rows: &[(&str, &[&[u8]], &[&str])] = &[
+    /// A name, the pieces of the reply, and the answers that are right.
+    type Row = (&'static str, &'static [&'static [u8]], &'static [&'static str]);
+    let rows: &[Row] = &[
         ("high", &[br"tide \ud83c", b" is in"], &["tide \u{fffd} is in\n"]),
         ("low", &[br"tide \udf0a is", b" in"], &["tide \u{fffd} is in\n"]),
         (

@@ -49,10 +49,8 @@ async fn choose(ground: &mut Ground, events: &Events, person: Option<&Asker>) ->
     if let Some(name) = last_model(ground) {
         match opened(ground, &name, events, person).await {
             Err(error @ (OpenError::Model(_) | OpenError::NotInstalled { .. } | OpenError::Disabled(_))) => {
-                events.note(
-                    NoteLevel::Warning,
-                    format!("{name}, which this conversation was held with, is unavailable: {error}"),
-                )
+                let text = format!("{name}, which this conversation was held with, is unavailable: {error}");
+                events.note(NoteLevel::Warning, text);
             }
             done => return done,
         }

@@ -193,9 +193,9 @@ impl Model {
     pub fn request(&self, composed: &Request, tools: Option<&Tools>, prompt_tokens: u64) -> ChatRequest {
         let mut messages: Vec<_> = composed.messages.iter().map(convert::message).collect();
         if let Some(secrets) = self.masks() {
-            messages
-                .iter_mut()
-                .for_each(|message| convert::mask(message, secrets));
+            for message in &mut messages {
+                convert::mask(message, secrets);
+            }
         }
         let mut request = ChatRequest::new(&self.name, messages);
         request.tools = tools.cloned();

@@ -93,12 +93,11 @@ pub(super) fn record(
         memory,
         ..setup.rules
     };
-    let mut record = match resumed {
-        Some(resumed) => resumed.record.clone(),
-        None => {
-            let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
-            ThreadRecord::new(instructions(config, memory), stamp)
-        }
+    let mut record = if let Some(resumed) = resumed {
+        resumed.record.clone()
+    } else {
+        let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
+        ThreadRecord::new(instructions(config, memory), stamp)
     };
     record.set_boundary(boundary());
     record.with_rules(rules)

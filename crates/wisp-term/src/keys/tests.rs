@@ -37,7 +37,7 @@ fn pieces(mut decoder: Decoder, pieces: &[(u64, &[u8])]) -> String {
         wait(&mut decoder, now, &mut typed);
         typed.extend(decoder.feed(bytes, now));
     }
-    wait(&mut decoder, now + Duration::from_secs(60), &mut typed);
+    wait(&mut decoder, now + Duration::from_mins(1), &mut typed);
     shown(&typed)
 }
 

@@ -309,7 +309,10 @@ mod tests {
 
     /// An edit of 30 lines: 33 rows with its headline, its directory and what would be remembered.
     fn long_edit() -> Approval {
-        let lines: String = (1..=30).map(|n| format!("+line {n}\n")).collect();
+        let lines = (1..=30)
+            .map(|n| format!("+line {n}\n"))
+            .collect::<Vec<_>>()
+            .concat();
         Approval {
             command: "edit a.txt".to_owned(),
             level: "moderate".to_owned(),

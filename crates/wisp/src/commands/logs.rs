@@ -122,10 +122,10 @@ fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Re
         ..Filter::default()
     };
     // What an older wisp wrote may hold secrets; what this one wrote has markers already.
-    let (mut masker, mut masked) = (Masker::new(false), 0);
+    let (mut masker, mut secrets) = (Masker::new(false), 0);
     for mut record in AuditFile::at(&session.path)?.last(args.last, &filter)? {
         record.masked += masker.mask_value(&mut record.details) as u64;
-        masked += record.masked;
+        secrets += record.masked;
         let line = if args.json {
             safe::json(&serde_json::to_string(&record)?).into_owned()
         } else if screen.out.surface().terminal {
@@ -135,9 +135,9 @@ fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Re
         };
         screen.out.line(&line)?;
     }
-    if masked > 0 {
+    if secrets > 0 {
         screen.out.flush()?;
-        let count = counted(masked, "secret");
+        let count = counted(secrets, "secret");
         screen.err.line(&format!("{count} masked in these events"))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -28,9 +28,9 @@ pub fn run(args: &Redact, env: Env) -> anyhow::Result<ExitCode> {
     let mut bytes = Vec::new();
     input::open(path)?.read_to_end(&mut bytes)?;
     let mut masker = Masker::new(!args.secrets_only);
-    let (masked, replaced) = redacted(&bytes, &mut masker);
+    let (text, replaced) = redacted(&bytes, &mut masker);
     let details = json!({
-        "source": path.display().to_string(), "bytes": bytes.len(), "bytesOut": masked.len(), "truncated": false,
+        "source": path.display().to_string(), "bytes": bytes.len(), "bytesOut": text.len(), "truncated": false,
         "thorough": false, "replaced": replaced,
     });
     recorded.event(Kind::Redaction, details)?;
@@ -38,9 +38,9 @@ pub fn run(args: &Redact, env: Env) -> anyhow::Result<ExitCode> {
     if screen.out.surface().terminal {
         screen
             .out
-            .text(&safe::safe_coloured(&String::from_utf8_lossy(&masked)))?;
+            .text(&safe::safe_coloured(&String::from_utf8_lossy(&text)))?;
     } else {
-        screen.out.bytes(&masked)?;
+        screen.out.bytes(&text)?;
     }
     screen.out.flush()?;
     screen.err.line(&summary(replaced, &masker))?;
@@ -52,8 +52,8 @@ fn redacted(bytes: &[u8], masker: &mut Masker) -> (Vec<u8>, usize) {
     let (mut out, mut replaced) = (Vec::with_capacity(bytes.len()), 0);
     for chunk in bytes.utf8_chunks() {
         match masker.masked(chunk.valid()) {
-            Some((masked, count)) => {
-                out.extend_from_slice(masked.as_bytes());
+            Some((text, count)) => {
+                out.extend_from_slice(text.as_bytes());
                 replaced += count;
             }
             None => out.extend_from_slice(chunk.valid().as_bytes()),
