@@ -138,12 +138,12 @@ impl ThinkSplitter {
     /// Behind a closing tag: white space is dropped, and so is the tag once more.
     fn closed(&mut self) -> bool {
         self.stray = Stray::Nothing;
-        let seen = self.held.trim_start();
-        if let Some(rest) = seen.strip_prefix(CLOSE) {
+        self.held = self.held.trim_start().to_owned();
+        if let Some(rest) = self.held.strip_prefix(CLOSE) {
             self.held = rest.to_owned();
             return true;
         }
-        if !seen.is_empty() && CLOSE.starts_with(seen) {
+        if !self.held.is_empty() && CLOSE.starts_with(&self.held) {
             return false;
         }
         self.skip_space(State::Reply)
@@ -262,6 +262,7 @@ mod tests {
             ("so 42 </think>\nThe answer is 7.", "so 42 ", "The answer is 7."),
             ("</think>\n\nThe answer is 7.", "", "The answer is 7."),
             ("</think></think>yes", "", "yes"),
+            ("</think> <", "", "<"),
             ("say `x` and\n</think>\nyes", "say `x` and\n", "yes"),
             ("```\nx\n```\n</think>\nyes", "```\nx\n```\n", "yes"),
             ("only thinking\n</think>\n", "only thinking\n", ""),

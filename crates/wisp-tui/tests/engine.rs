@@ -36,7 +36,7 @@ fn a_command_runs_and_its_output_is_paged_searched_and_read_to_its_end() {
     program.wait_for("run_command seq 1 40000");
     program.write("G");
     program.wait_for("│   40000 ");
-    program.write(":30002\r");
+    program.write(":30000\r");
     program.wait_for(" 30000 ");
     program.write("/^3777.$\r");
     program.wait_until("the match", |screen| {
