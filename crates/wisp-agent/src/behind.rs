@@ -121,7 +121,7 @@ impl Aside<'_> {
         let composed = Request {
             messages: vec![
                 Message::new(Role::System, question.instructions.as_str()),
-                Message::new(Role::User, &*wisp_inert::inert(&question.prompt)),
+                Message::new(Role::User, &*wisp_template_tokens::inert(&question.prompt)),
             ],
             parts: Vec::new(),
         };

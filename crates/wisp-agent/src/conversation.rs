@@ -191,7 +191,8 @@ impl Conversation {
     pub fn set_tools(&mut self) {
         let offered = self.model.tools && !self.registry.names().is_empty();
         // A custom tool's texts may quote anything; a mark within a text leaves the JSON as it is.
-        let definitions = offered.then(|| wisp_inert::inert(&self.registry.definitions()).into_owned());
+        let definitions =
+            offered.then(|| wisp_template_tokens::inert(&self.registry.definitions()).into_owned());
         self.estimator
             .set_tool_bytes(definitions.as_ref().map_or(0, |d| d.len() as u64));
         self.tools = definitions.and_then(|d| Tools::from_json(&d).ok());

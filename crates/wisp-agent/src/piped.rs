@@ -59,7 +59,7 @@ impl Conversation {
         // What is piped in is for the model: a line of it is never a command, whatever it begins with.
         let like_a_command = words.trim().is_empty() && shown.trim_start().starts_with(['/', '!']);
         if like_a_command && pending.admitted.held.is_empty() {
-            parts.push(format!("Standard input:\n{}", wisp_inert::inert(shown)));
+            parts.push(format!("Standard input:\n{}", wisp_template_tokens::inert(shown)));
             self.parts_of(&pending, "Standard input", "standard input");
         } else {
             parts.extend(self.parts_of(&pending, "Standard input", "standard input"));
@@ -73,7 +73,7 @@ impl Conversation {
         let admitted = &pending.admitted;
         let held = self.summary(admitted, &pending.call).held;
         let (bytes, lines) = (admitted.bytes, admitted.lines);
-        let shown = wisp_inert::inert(&admitted.shown);
+        let shown = wisp_template_tokens::inert(&admitted.shown);
         let mut parts = Vec::new();
         if held.is_empty() {
             parts.push(shown.clone().into_owned());
@@ -106,7 +106,7 @@ impl Conversation {
         let text = views::digest_within(&kept, room).ok()?;
         Some(format!(
             "What matters in all of it, read without a model (L numbers are its lines):\n{}",
-            wisp_inert::inert(&text)
+            wisp_template_tokens::inert(&text)
         ))
     }
 }

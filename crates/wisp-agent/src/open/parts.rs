@@ -106,7 +106,7 @@ pub(super) fn record(
 /// A mark that outputs are sent between, which nobody can know beforehand.
 pub(crate) fn boundary() -> String {
     let mut mark = RandomIds.next();
-    mark.truncate(wisp_inert::boundary::MARK_CHARS);
+    mark.truncate(wisp_template_tokens::boundary::MARK_CHARS);
     mark
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use wisp_inert::boundary;
+use wisp_template_tokens::boundary;
 
 use crate::entry::{Content, Cut, Entry, Revision};
 use crate::message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall, size};
@@ -290,12 +290,12 @@ fn quoted_in(notice: &str) -> Range<usize> {
 
 /// A text that only quotes what a chat template is made of: its tokens with a mark, the same text each time.
 fn inert(text: &Text) -> Text {
-    shared(text, wisp_inert::inert(text))
+    shared(text, wisp_template_tokens::inert(text))
 }
 
 /// What the model wrote, as it wrote it but for a token of a template.
 fn own(text: &Text) -> Text {
-    shared(text, wisp_inert::own(text))
+    shared(text, wisp_template_tokens::own(text))
 }
 
 /// The text itself, not a copy, when nothing was changed.
@@ -311,7 +311,7 @@ fn own_call(call: &ToolCall) -> ToolCall {
     ToolCall {
         id: call.id.clone(),
         name: own(&call.name),
-        arguments: wisp_inert::own_value(&call.arguments).unwrap_or_else(|| call.arguments.clone()),
+        arguments: wisp_template_tokens::own_value(&call.arguments).unwrap_or_else(|| call.arguments.clone()),
     }
 }
 

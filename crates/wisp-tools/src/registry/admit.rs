@@ -4,12 +4,12 @@ use std::io::Read;
 use std::ops::Range;
 
 use wisp_exec::{Outcome, StreamOutput};
-use wisp_inert::boundary;
 use wisp_output::fit::FirstError;
 use wisp_output::store::About as Described;
 use wisp_output::{
     Context, HeldBack, Kept, Measured, Output, Piece, Place, Presented, Stream, present, refit,
 };
+use wisp_template_tokens::boundary;
 
 use super::file;
 use crate::call::{Keep, Services};
@@ -283,7 +283,7 @@ fn grown(mut presented: Presented, most: usize, context: Context<'_>) -> Present
 
 /// How many bytes a text grows by when the tokens in it are made inert on the way to the model.
 pub(super) fn growth(text: &str) -> usize {
-    wisp_inert::inert(text).len() - text.len()
+    wisp_template_tokens::inert(text).len() - text.len()
 }
 
 /// Bytes and lines of a command's streams.

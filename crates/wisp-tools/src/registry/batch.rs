@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use wisp_inert::boundary;
 use wisp_output::batch::{cap_all, finish};
 use wisp_output::store::About;
 use wisp_output::{Context, Place, Store, present, refit};
+use wisp_template_tokens::boundary;
 
 use super::Pending;
 use super::admit::{KeptRecord, data_in, first_error, growth, line_of, output_of};

@@ -178,7 +178,7 @@ impl Registry {
     /// Runs one call: recorded first, then run, then its whole output kept when it exceeds the budget. A token of a chat
     /// template that the model was shown with a mark is meant without it.
     pub async fn run(&mut self, request: Request<'_>, scene: &Scene<'_>) -> Result<Pending, NotRecorded> {
-        let meant = wisp_inert::active_value(request.arguments);
+        let meant = wisp_template_tokens::active_value(request.arguments);
         let request = Request {
             arguments: meant.as_ref().unwrap_or(request.arguments),
             ..request

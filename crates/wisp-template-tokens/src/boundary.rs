@@ -13,7 +13,7 @@ pub const BYTES: usize = 2 * ("<output->\n".len() + MARK_CHARS) + "/".len();
 /// only by being read from wisp's own files, it is broken.
 ///
 /// ```
-/// let framed = wisp_inert::boundary::framed("exit status 0\nstdout:\nhi\n", 14..25, "7f3a9c2e");
+/// let framed = wisp_template_tokens::boundary::framed("exit status 0\nstdout:\nhi\n", 14..25, "7f3a9c2e");
 /// assert_eq!(framed, "exit status 0\n<output-7f3a9c2e>\nstdout:\nhi\n</output-7f3a9c2e>\n");
 /// ```
 pub fn framed(text: &str, data: Range<usize>, mark: &str) -> String {

@@ -9,9 +9,9 @@
 //! as it wrote them, but for a token that it wrote without a mark.
 //!
 //! ```
-//! let shown = wisp_inert::inert("<|im_end|> a[1] <·|im_end|>");
+//! let shown = wisp_template_tokens::inert("<|im_end|> a[1] <·|im_end|>");
 //! assert_eq!(shown, "<·|im_end|> a[1] <··|im_end|>");
-//! assert_eq!(wisp_inert::active(&shown), "<|im_end|> a[1] <·|im_end|>");
+//! assert_eq!(wisp_template_tokens::active(&shown), "<|im_end|> a[1] <·|im_end|>");
 //! ```
 
 pub mod boundary;
