@@ -4,78 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which of our crates each crate may use (beside itself): the arrows of `docs/architecture.md`.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("wisp-host", &[]),
-    ("wisp-ollama", &[]),
-    ("wisp-digest", &[]),
-    ("ollama-sim", &[]),
-    ("wisp-template-tokens", &[]),
-    ("wisp-context", &["wisp-template-tokens"]),
-    ("wisp-audit", &["wisp-host"]),
-    ("wisp-output", &["wisp-host", "wisp-audit"]),
-    ("wisp-guard", &["wisp-host", "wisp-term"]),
-    ("wisp-exec", &["wisp-host", "wisp-audit"]),
-    ("wisp-config", &["wisp-host"]),
-    ("wisp-term", &["wisp-host"]),
-    (
-        "wisp-tools",
-        &[
-            "wisp-host",
-            "wisp-exec",
-            "wisp-guard",
-            "wisp-output",
-            "wisp-digest",
-            "wisp-audit",
-            "wisp-template-tokens",
-        ],
-    ),
-    (
-        "wisp-agent",
-        &[
-            "wisp-host",
-            "wisp-context",
-            "wisp-ollama",
-            "wisp-tools",
-            "wisp-config",
-            "wisp-exec",
-            "wisp-guard",
-            "wisp-output",
-            "wisp-digest",
-            "wisp-audit",
-            "wisp-template-tokens",
-            "ollama-sim",
-        ],
-    ),
-    (
-        "wisp",
-        &[
-            "wisp-host",
-            "wisp-agent",
-            "wisp-term",
-            "wisp-config",
-            "wisp-output",
-            "wisp-digest",
-            "wisp-audit",
-            "wisp-exec",
-            "wisp-guard",
-            "wisp-ollama",
-            "wisp-tools",
-        ],
-    ),
-    (
-        "wisp-tui",
-        &[
-            "wisp-host",
-            "wisp-agent",
-            "wisp-term",
-            "wisp-config",
-            "wisp-output",
-            "wisp-exec",
-        ],
-    ),
-];
-
 /// Files that may pass the size limit because they are a table, each with its reason.
 const LONG_TABLES: &[(&str, &str)] = &[];
 
@@ -212,24 +140,59 @@ fn own_dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
+/// The arrows of `docs/architecture.md`, as (crate, the crates it uses), from the bottom up.
+fn arrows() -> Vec<(String, Vec<String>)> {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap_or_default();
+    let own = |name: &&str| name.starts_with("wisp") || *name == "ollama-sim";
+    page.lines()
+        .filter_map(|line| line.split_once(" → "))
+        .map(|(krate, uses)| (krate.trim(), uses))
+        .filter(|(krate, _)| own(krate) && !krate.contains(' '))
+        .map(|(krate, uses)| {
+            let uses = match uses {
+                "nothing of wisp" => Vec::new(),
+                uses => uses.split(' ').map(str::to_owned).collect(),
+            };
+            (krate.to_owned(), uses)
+        })
+        .collect()
+}
+
 #[test]
-fn arrows_point_down() {
+fn the_arrows_in_the_documentation_are_those_of_the_manifests() {
+    let drawn = arrows();
     let mut faults = Vec::new();
     for (path, manifest) in sources("toml")
         .into_iter()
         .filter(|(p, _)| p.ends_with("/Cargo.toml"))
     {
-        let krate = path.split('/').nth(1).unwrap_or_default().to_owned();
-        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == krate) else {
-            faults.push(format!("{krate}: not in the table of layers"));
+        let krate = path.split('/').nth(1).unwrap_or_default();
+        let Some((_, uses)) = drawn.iter().find(|(name, _)| name == krate) else {
+            faults.push(format!("{krate}: not among the arrows"));
             continue;
         };
-        let beyond = own_dependencies(&manifest)
-            .into_iter()
-            .filter(|d| !allowed.contains(&d.as_str()));
-        faults.extend(beyond.map(|d| format!("{krate} uses {d}")));
+        let used = own_dependencies(&manifest);
+        let beyond = used.iter().filter(|name| !uses.contains(name));
+        faults.extend(beyond.map(|name| format!("{krate} uses {name}, which is not drawn")));
+        let idle = uses.iter().filter(|name| !used.contains(name));
+        faults.extend(idle.map(|name| format!("{krate} does not use {name}, which is drawn")));
     }
-    report("an arrow that the table of layers does not have", &faults);
+    report(
+        "the arrows of docs/architecture.md are those of the manifests",
+        &faults,
+    );
+}
+
+#[test]
+fn arrows_point_down() {
+    let drawn = arrows();
+    let mut faults = Vec::new();
+    for (at, (krate, uses)) in drawn.iter().enumerate() {
+        let below = |name: &String| drawn[..at].iter().any(|(lower, _)| lower == name);
+        let up = uses.iter().filter(|name| !below(name));
+        faults.extend(up.map(|name| format!("{krate} uses {name}, which is not below it")));
+    }
+    report("a crate uses only crates that are listed above it", &faults);
 }
 
 #[test]

@@ -11,8 +11,6 @@ use crate::conversation::Conversation;
 use crate::protocol::NoteLevel;
 use crate::turn::TurnError;
 
-pub(crate) use kept::MARK;
-
 impl Conversation {
     /// Measures what would be sent, condenses when that is due, and records both (ADR-0137: a pressure event before
     /// every request, also one that fits).

@@ -30,7 +30,6 @@ mod open;
 mod piped;
 mod places;
 mod printed;
-pub mod protocol;
 mod receipt;
 pub mod saved;
 mod secrets;
@@ -46,3 +45,4 @@ pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, groun
 pub use secrets::{MaskWhen, Masking, Secrets, far};
 pub use slash::permissions::row as approval_row;
 pub use turn::{MAX_STEPS, TurnError};
+pub use wisp_protocol as protocol;

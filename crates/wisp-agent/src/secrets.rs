@@ -94,6 +94,12 @@ impl Secrets {
         self.masker().mask_value(value)
     }
 
+    /// What a save replaces secrets with.
+    pub(crate) fn masking(&self) -> wisp_context::Masking {
+        let secrets = self.clone();
+        Box::new(move |value| secrets.mask_value(value))
+    }
+
     /// A text with its secrets replaced; none when it has none.
     pub fn masked(&self, text: &str) -> Option<String> {
         self.masker().masked(text).map(|(masked, _)| masked)

@@ -7,9 +7,7 @@ use wisp_context::{ContextView, Plan};
 use wisp_host::{FileError, files};
 
 use crate::conversation::Conversation;
-
-/// What the names of these files have in them, between the audit session and the number of the condensation.
-pub(crate) const MARK: &str = "-condensed";
+use crate::saved::sweep::CONTEXT_MARK;
 
 /// Two files of one condensation.
 pub(super) struct Kept {
@@ -29,7 +27,10 @@ impl Conversation {
             let number = self.record.condensation_count() + 1;
             let name = |what: &str| {
                 let session = self.audit.session().as_str();
-                folder.join(format!("{session}{}{MARK}{number}-{what}.md", self.part()))
+                folder.join(format!(
+                    "{session}{}{CONTEXT_MARK}{number}-{what}.md",
+                    self.part()
+                ))
             };
             let kept = Kept {
                 before: name("before"),

@@ -25,9 +25,8 @@ impl Conversation {
             model: (!self.model.demo).then(|| self.model.name.clone()),
             directory: Some(self.directory.display().to_string()),
         });
-        let failed_before = thread.failed;
-        let done = thread.save(&mut self.record, &self.secrets);
-        thread.failed = done.is_err();
+        let failed_before = thread.has_failed();
+        let done = thread.save(&mut self.record, self.secrets.masking());
         match done {
             Err(error) if !failed_before => self.not_saved(&error),
             Ok(()) if failed_before => self
@@ -89,8 +88,7 @@ impl Conversation {
         let Some(thread) = &mut self.thread else {
             return Ok(());
         };
-        thread.save(&mut self.record, &self.secrets)?;
-        thread.failed = false;
+        thread.save(&mut self.record, self.secrets.masking())?;
         Ok(())
     }
 

@@ -13,9 +13,10 @@ use jiff::Timestamp;
 use wisp_context::SavedFile;
 use wisp_host::FileError;
 
-use super::folder::{Folder, Listed, is_session};
-use crate::condense::MARK;
+use crate::folder::{Folder, Listed, is_session};
 
+/// What stands in the name of a kept context of a condensation, between its audit session and its number.
+pub const CONTEXT_MARK: &str = "-condensed";
 /// The most conversations a start removes.
 pub const REMOVAL_LIMIT: usize = 16;
 /// How long a start looks.
@@ -152,7 +153,7 @@ fn is_debris(name: &str) -> bool {
 
 /// `20261130T090000-1a2b3c4d-condensed3-before.md`: a context kept of a condensation.
 fn is_context(name: &str) -> bool {
-    let session = name.split_once(MARK).map(|(session, _)| session);
+    let session = name.split_once(CONTEXT_MARK).map(|(session, _)| session);
     session.is_some_and(is_session) && Path::new(name).extension().is_some_and(|ending| ending == "md")
 }
 

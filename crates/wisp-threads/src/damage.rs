@@ -3,7 +3,7 @@
 use wisp_context::{Loss, SavedFile};
 use wisp_host::{FileError, files};
 
-use super::folder::{Folder, Pair};
+use crate::folder::{Folder, Pair};
 
 /// The most copies of damaged files of one conversation.
 const MOST_COPIES: u32 = 1000;

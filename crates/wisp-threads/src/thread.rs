@@ -4,16 +4,16 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use wisp_context::{Files, Loaded, Recalled, Revision, SavedFile, ThreadRecord, Wanted, load_with_past};
+use wisp_context::{
+    Files, Loaded, Masking, Recalled, Revision, SavedFile, ThreadRecord, Wanted, load_with_past,
+};
 use wisp_host::FileError;
 use wisp_host::files::{self, Staged};
 
-use crate::secrets::Secrets;
-
-use super::damage::set_aside;
-use super::folder::{Folder, is_session};
-use super::lock::Lock;
-use super::{Resume, SavedError, Saving, checked};
+use crate::damage::set_aside;
+use crate::folder::{Folder, is_session};
+use crate::lock::Lock;
+use crate::{Resume, SavedError, Saving, checked};
 
 /// Where a conversation is saved, and up to which change it is.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct Thread {
     saved: Option<Revision>,
     /// Whether a save without a past is in place, so that what stands in the file of the past is nobody's.
     apart: bool,
-    /// Whether the last try failed.
-    pub(super) failed: bool,
+    /// Whether the last save failed.
+    failed: bool,
     /// How long the last save took.
     took: Duration,
 }
@@ -185,15 +185,20 @@ impl Thread {
     /// Saves the record: what left the context appended to the past, both other files written beside their targets,
     /// all of it synced, then the store put in place, then the transcript. On an error what was saved last is still
     /// there: the past behind the bytes its store names is nobody's. What is in the past then leaves memory.
-    /// Secrets are written as the markers that `masker` has for them.
-    pub fn save(&mut self, record: &mut ThreadRecord, masker: &Secrets) -> Result<(), SavedError> {
+    /// Secrets are written as `mask` has them.
+    pub fn save(&mut self, record: &mut ThreadRecord, mask: Masking) -> Result<(), SavedError> {
+        let done = self.write(record, mask);
+        self.failed = done.is_err();
+        done
+    }
+
+    fn write(&mut self, record: &mut ThreadRecord, mask: Masking) -> Result<(), SavedError> {
         if self.lock.is_none() {
             self.lock = Some(self.folder.lock(&self.name)?);
         }
         let began = Instant::now();
         let revision = record.revision();
-        let masker = masker.clone();
-        let saved = record.save_masked(self.apart, Box::new(move |value| masker.mask_value(value)));
+        let saved = record.save_masked(self.apart, mask);
         if let Err(error) = self.put(&saved) {
             // The store in place may be the last save's or this one's, each with bytes of the past that are its own: none
             // of them may be touched before a save without a past is in place.
@@ -210,6 +215,11 @@ impl Thread {
     /// Whether a save costs so little that it can be made within a turn as well.
     pub fn is_cheap(&self) -> bool {
         self.took <= MIDWAY
+    }
+
+    /// Whether the last save failed.
+    pub fn has_failed(&self) -> bool {
+        self.failed
     }
 
     /// Writes all three files.

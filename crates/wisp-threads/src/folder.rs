@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use wisp_context::{Loaded, SavedFile, load_with_past};
 use wisp_host::{FileError, files};
 
-use super::lock::{Lock, Taken};
-use super::{SavedError, checked};
+use crate::lock::{Lock, Taken};
+use crate::{SavedError, checked};
 
 /// `transcripts/` under wisp's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Folder {
 
     /// Removes the files of a conversation whose lock is held: the transcript first and the past last, so that what is
     /// left after a crash can still be resumed, or is nothing to resume.
-    pub(super) fn remove(&self, name: &str) -> Result<(), SavedError> {
+    pub(crate) fn remove(&self, name: &str) -> Result<(), SavedError> {
         for ending in ["json", "store", "past"] {
             files::remove(&self.file(name, ending))?;
         }
@@ -166,7 +166,7 @@ impl Folder {
     }
 
     /// The bytes of the past of a conversation that is open here.
-    pub(super) fn past(&self, name: &str) -> Result<Vec<u8>, FileError> {
+    pub(crate) fn past(&self, name: &str) -> Result<Vec<u8>, FileError> {
         read(&self.file(name, SavedFile::Past.ending()))
     }
 
@@ -193,7 +193,7 @@ fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 
 /// Whether a name is one an audit session has, with a number after a full stop for those after `/new`:
 /// `20261130T090000-1a2b3c4d.2`.
-pub(super) fn is_session(name: &str) -> bool {
+pub(crate) fn is_session(name: &str) -> bool {
     let name = name.split_once('.').map_or(name, |(session, _)| session);
     let bytes = name.as_bytes();
     let digits = |from: usize, to: usize| bytes[from..to].iter().all(u8::is_ascii_digit);

@@ -242,7 +242,7 @@ pub struct OutputSummary {
     pub stored: bool,
     /// For an edit that was made: what it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub difference: Option<super::Difference>,
+    pub difference: Option<crate::Difference>,
 }
 
 /// A stretch of a stored output that the model was not shown.
@@ -341,7 +341,7 @@ pub struct Approval {
     /// For an edit: the unified diff of what would change.
     pub diff: Option<String>,
     /// The decisions that can be given, in order.
-    pub decisions: Vec<super::Decision>,
+    pub decisions: Vec<crate::Decision>,
 }
 
 /// A question with options.

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Command, Event};
+use crate::{Command, Event};
 
 /// The schema of every line that passes, commands and events.
 fn schema() -> Value {
@@ -38,6 +38,6 @@ fn the_schema_in_the_documentation_is_that_of_the_types() {
     assert!(
         checked_in == written,
         "docs/protocol.schema.json is not what the types say; write it anew with\n  \
-         WISP_WRITE_SCHEMA=1 cargo test -p wisp-agent --lib protocol::schema"
+         WISP_WRITE_SCHEMA=1 cargo test -p wisp-protocol --lib schema"
     );
 }
