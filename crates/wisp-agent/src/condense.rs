@@ -12,8 +12,8 @@ use crate::protocol::NoteLevel;
 use crate::turn::TurnError;
 
 impl Conversation {
-    /// Measures what would be sent, condenses when that is due, and records both (ADR-0137: a pressure event before
-    /// every request, also one that fits).
+    /// Measures what would be sent, condenses when that is due, and records both: a pressure event is
+    /// written before every request, also one that fits.
     pub(crate) fn condense_if_due(&mut self, phase: Phase, number: u64) -> Result<(), TurnError> {
         let pressure = self.record.pressure(&self.gauge(), phase);
         if pressure.action == Action::Send {

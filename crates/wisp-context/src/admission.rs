@@ -1,7 +1,7 @@
 //! What of a result a model is shown, decided once.
 //!
 //! A result reaches the record already inside its budget; this is the deterministic excerpt for what did not: the
-//! outputs of a file written before the decision was stored (ADR-0137, "Evidence and decision" 2).
+//! outputs of a file written before the decision was stored.
 
 use crate::text::Text;
 

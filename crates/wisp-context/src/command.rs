@@ -1,4 +1,4 @@
-//! Commands the person runs themselves, and how the model is told of them (ADR 0049).
+//! Commands the person runs themselves, and how the model is told of them.
 
 use crate::entry::EntryId;
 use crate::output::Status;

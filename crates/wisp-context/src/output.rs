@@ -1,8 +1,8 @@
 //! What a tool returned: the part the model was shown, decided once, and the account of the rest.
 //!
 //! A result is admitted when it arrives. From then on every request that carries it carries the same bytes, so a
-//! growing history, a smaller budget, a resumed conversation or another model never rewrites what came before
-//! (ADR-0137, "Evidence and decision" 2).
+//! growing history, a smaller budget, a resumed conversation or another model never rewrites what came
+//! before, and the server's prompt cache holds.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The pressure report made before every request, also one that fits (ADR-0137, "Evidence and decision" 3).
+//! The pressure report made before every request, also one that fits.
 
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ pub const FLOOR: usize = 4 * 1024;
 /// The most a result may have, in bytes, reached at 131,072 tokens.
 pub const CEILING: usize = 64 * 1024;
 
-/// A conversation's tool-output budget (ADR 0050, "One budget object per conversation"). Clones share the window.
+/// A conversation's tool-output budget: one for all of its tools. Clones share the window.
 #[derive(Debug, Clone, Default)]
 pub struct ToolBudget {
     window: Arc<AtomicU64>,

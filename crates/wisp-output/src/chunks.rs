@@ -6,7 +6,7 @@ use crate::clean::{CleanLines, Line, View};
 use crate::content::{Content, Section, Stretch};
 use crate::streams;
 
-/// The most chunks one question is asked of (ADR 0050, "condense").
+/// The most chunks one question is asked of: each is a request of its own.
 pub const MOST: usize = 48;
 
 /// A run of lines, cleaned, each with its number before it.

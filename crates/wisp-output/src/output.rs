@@ -1,7 +1,7 @@
 //! An output as a tool hands it over: text in memory, or a command's streams of which memory holds the two ends.
 //!
 //! A command's output is kept as one text: the header with its exit status, `stdout:` and the stream, `stderr:`
-//! and the stream (ADR 0050, "Head and tail"). Lines are numbered in the streams alone ([`streams`]).
+//! and the stream. Lines are numbered in the streams alone ([`streams`]).
 
 use std::borrow::Cow;
 use std::io::Read;

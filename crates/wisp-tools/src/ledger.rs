@@ -10,8 +10,8 @@ pub const TOLD: u32 = 3;
 /// How often it is made before the turn ends.
 pub const ENDS: u32 = 6;
 
-/// Counts the calls of the turn under way by tool and arguments (ADR 0050, "A repeated call is answered with a line,
-/// not refused").
+/// Counts the calls of the turn under way by tool and arguments: a repeated call is answered with
+/// a line, not refused.
 #[derive(Debug, Default)]
 pub struct CallLedger {
     turn: u64,

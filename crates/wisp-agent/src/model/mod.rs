@@ -260,7 +260,7 @@ struct Found {
     digest: Option<String>,
 }
 
-/// Chooses the window of a conversation (ADR 0043): what is configured, else what the model is loaded with, else what
+/// Chooses the window of a conversation: what is configured, else what the model is loaded with, else what
 /// this machine's memory holds, never more than the model was trained for.
 async fn found(client: &Client, name: &str, show: &Show, preferences: &Preferences) -> Found {
     let loaded = client.ps().await.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The window: how large it is to be, how full it is, and whether the server cut what it was sent.
 //!
-//! All of it is arithmetic on values handed in; nothing here asks a server or looks at the machine. The rules are
-//! ADR 0043's (sizing `num_ctx` from memory) and the detector for cuts that a server does not report.
+//! All of it is arithmetic on values handed in; nothing here asks a server or looks at the machine. There are
+//! two sets of rules: how `num_ctx` is sized from memory, and how cuts that a server does not report are found.
 
 pub mod choose;
 pub mod cut;

@@ -5,7 +5,7 @@
 use super::hybrid::hybrid;
 use crate::show::{ModelInfo, PerLayer, Show};
 
-/// Tokens a sliding layer's cache holds beyond its window (ADR 0043).
+/// Tokens a sliding layer's cache holds beyond its window.
 const SLIDING_SLACK: u64 = 2048;
 
 /// The engine's own buffers; twice that when a draft model runs beside.

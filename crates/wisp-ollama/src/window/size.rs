@@ -1,4 +1,4 @@
-//! Sizing a window from memory (ADR 0043): the largest multiple of 4,096 tokens that fits a budget.
+//! Sizing a window from memory: the largest multiple of 4,096 tokens that fits a budget.
 
 use super::shape::Cost;
 

@@ -1,5 +1,5 @@
 //! From an output and a budget to the text a model is shown: whole when it fits, else its head and its tail, a
-//! marker where the rest lay and a note that says exactly what the rest is (ADR 0050, "Decision").
+//! marker where the rest lay and a note that says exactly what the rest is.
 //!
 //! Three promises hold to the byte. The text with its markers and note is never longer than the budget. A cut
 //! lies at a line's end unless one line alone is too long, and never inside a character. And every number in

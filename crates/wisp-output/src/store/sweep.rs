@@ -1,4 +1,4 @@
-//! Removing the outputs of sessions that nobody has used for a while (ADR 0050, "the store is swept by age").
+//! Removing the outputs of sessions that nobody has used for a while.
 //!
 //! A start must not wait for a large store, so a sweep removes at most sixteen sessions and looks at none once a
 //! tenth of a second has passed; the rest waits for the next start. It never touches the session in use, nor

@@ -2,7 +2,7 @@
 //!
 //! Each part is a request by itself, without tools and without the conversation, so that a hostile line in a log can
 //! at most spoil one answer. Answers that say "nothing here" are dropped; the others are joined under the lines they
-//! come from, and combined by one more request when together they exceed the budget (ADR 0050, "Condense it").
+//! come from, and combined by one more request when together they exceed the budget.
 
 use wisp_output::amount::{counted, range};
 use wisp_output::batch::{cap, cap_all};
