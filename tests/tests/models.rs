@@ -255,8 +255,6 @@ fn a_model_that_declares_nothing_is_checked_and_the_result_is_gone_by() {
         let text = seen.last().map(|m| m.content.clone()).unwrap_or_default();
         if text.contains("Say hello") {
             Reply::text("Hello!")
-        } else if seen.request["format"].is_object() {
-            Reply::text("{\"colour\": \"red\", \"number\": 7}")
         } else {
             Reply::text("I do not call tools.")
         }
@@ -274,23 +272,30 @@ fn a_model_that_declares_nothing_is_checked_and_the_result_is_gone_by() {
         said[0].starts_with("checking sim: loads the model (1"),
         "{said:?}"
     );
-    assert!(said[1].starts_with("  reply: passed in "), "{said:?}");
+    assert!(said[1].starts_with("  a reply: passed in "), "{said:?}");
     assert!(
-        said[2].starts_with("  tool calling: failed in ")
-            && said[2].ends_with("(no call to record_word arrived)")
-    );
-    assert!(
-        said[3].starts_with("  structured replies: passed in "),
+        said[2].starts_with("  a call: failed in ") && said[2].ends_with("(no call to record_word arrived)"),
         "{said:?}"
     );
     assert!(
-        said[4].starts_with("recorded: sim can do structured replies (verified 20"),
+        said[7].starts_with("  a guided action: failed in ")
+            && said[7].ends_with("(the reply is not the object that was asked for)"),
+        "{said:?}"
+    );
+    assert!(
+        said[8].starts_with("can: none of these. cannot: a call, two calls in a row, "),
+        "{said:?}"
+    );
+    assert!(
+        said[9].starts_with(
+            "recorded: sim is not fit for an agent: expect it to fail at most tasks (verified 20"
+        ),
         "{said:?}"
     );
     let details = audited(&wisp, "model.verified")[0]["details"].clone();
-    assert_eq!(details["recorded"]["failed"], json!(["toolCalling"]));
+    assert_eq!(details["recorded"]["failed"].as_array().map(Vec::len), Some(6));
     let listed = cells(&wisp.run(&["models", "--no-tools"], "").text());
-    assert_eq!(listed[0][9], "text only, structured replies (verified)");
+    assert_eq!(listed[0][9], "text only (verified)");
     assert_eq!(
         wisp.run(&["models"], "").text(),
         "",
@@ -303,7 +308,7 @@ fn a_model_that_declares_nothing_is_checked_and_the_result_is_gone_by() {
     let model = &object["models"][0];
     assert_eq!(
         (&model["replies"], &model["recorded"]["passed"]),
-        (&json!(true), &json!(["guidedGeneration"]))
+        (&json!(true), &json!([]))
     );
     assert_eq!(model["checks"][1]["reason"], "no call to record_word arrived");
 }
@@ -351,18 +356,49 @@ fn enabling_a_model_of_which_nobody_says_what_it_can_do_checks_it_and_the_check_
 }
 
 #[test]
-fn a_model_whose_server_declares_what_it_can_do_is_not_checked() {
-    let server = three_models();
+fn the_way_a_check_found_best_is_kept_shown_and_gone_by() {
+    let answer = |seen: &ollama_sim::Seen| {
+        let last = seen.last().map(|m| m.content.clone()).unwrap_or_default();
+        if last.contains("How many lines does data.csv have?") {
+            Reply::text("{\"action\": \"run\", \"command\": \"wc -l data.csv\"}")
+        } else if seen.request["format"].is_object() {
+            Reply::text("{\"action\": \"answer\", \"text\": \"Hello, guided.\"}")
+        } else {
+            Reply::text("valve.h, and the number is 58.")
+        }
+    };
+    let config = Config::new(answer).models([Model::new("sim")]);
+    let server = Server::start(config).unwrap();
     let wisp = Wisp::with(&server);
-    let ran = wisp.run(&["models", "check", "small"], "");
-    assert_eq!(
-        (ran.code, ran.text().as_str()),
-        (
-            Some(0),
-            "small: its server declares what it can do (completion, tools); nothing is checked\n"
-        )
+    let ran = wisp.run(&["models", "check", "sim"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let said = ran.text();
+    assert!(
+        said.contains(
+            "can: a line of a long output, an answer in words, a guided action. cannot: a call, two calls in a row, a call \
+             after an error. calls: its replies are held to a schema (guided)"
+        ),
+        "{said}"
     );
-    assert!(server.chats().is_empty());
+    assert!(said.contains("sim is fit for an agent"), "{said}");
+    let kept: Value =
+        serde_json::from_slice(&std::fs::read(wisp.root().join("models.json")).unwrap()).unwrap();
+    let row = kept["servers"].as_object().unwrap().values().next().unwrap()["sim"]["verified"].clone();
+    assert_eq!(row["calls"], "guided", "{kept}");
+    assert!(
+        row["digest"].as_str().is_some_and(|digest| !digest.is_empty()),
+        "{kept}"
+    );
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(wisp.root().join("models.json"))
+            .unwrap()
+            .permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    let listed: Value = serde_json::from_str(&wisp.run(&["models", "--json"], "").text()).unwrap();
+    assert_eq!(listed["models"][0]["calls"], "guided");
+    let ran = wisp.run(&["--model", "sim", "hello"], "");
+    assert_eq!((ran.code, ran.text().trim()), (Some(0), "Hello, guided."));
     let missing = wisp.run(&["models", "check", "nowhere"], "");
     assert_eq!(missing.code, Some(1));
     assert!(missing.err.contains("nowhere"), "{}", missing.err);

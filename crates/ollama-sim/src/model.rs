@@ -122,6 +122,9 @@ pub struct Model {
     /// The `SYSTEM` of its model file.
     #[serde(default)]
     pub system: String,
+    /// How many parameters it has, as `/api/show` and the lists say.
+    #[serde(default = "eight_billion")]
+    pub parameter_count: u64,
 }
 
 /// Where a cloud model runs, and what the account may do.
@@ -154,6 +157,10 @@ fn own_system() -> String {
 
 fn a_gigabyte() -> u64 {
     1 << 30
+}
+
+fn eight_billion() -> u64 {
+    8_030_261_248
 }
 
 fn yes() -> bool {
@@ -190,7 +197,15 @@ impl Model {
             licence_bytes: 0,
             has_model_info: true,
             system: String::new(),
+            parameter_count: eight_billion(),
         }
+    }
+
+    /// The same model with so many parameters.
+    #[must_use]
+    pub fn with_parameters(mut self, count: u64) -> Self {
+        self.parameter_count = count;
+        self
     }
 
     /// The same model with these capabilities.

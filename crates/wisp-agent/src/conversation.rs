@@ -12,7 +12,9 @@ use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
 
 use crate::events::Events;
+use crate::guided::messages::RawReplies;
 use crate::history::History;
+use crate::model::call_style::ToolSet;
 use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
@@ -62,6 +64,8 @@ pub struct Conversation {
     pub registry: Registry,
     /// The tools' definitions as they are sent; none for a model that cannot call them.
     pub tools: Option<Tools>,
+    /// What a guided model wrote, for the history.
+    pub raw: RawReplies,
     /// The audit.
     pub audit: AuditLog,
     /// How many tokens a request has.
@@ -165,6 +169,7 @@ impl Conversation {
         self.counted = None;
         self.model = model;
         self.set_tools();
+        self.instruct();
     }
 
     /// What pressure is measured with.
@@ -189,12 +194,14 @@ impl Conversation {
 
     /// Serialises the tools' definitions, after the tools or the model have changed.
     pub fn set_tools(&mut self) {
+        self.registry.offer_set(self.model.set == ToolSet::Lean);
         let offered = self.model.tools && !self.registry.names().is_empty();
         // A custom tool's texts may quote anything; a mark within a text leaves the JSON as it is.
         let definitions =
             offered.then(|| wisp_template_tokens::inert(&self.registry.definitions()).into_owned());
-        self.estimator
-            .set_tool_bytes(definitions.as_ref().map_or(0, |d| d.len() as u64));
+        // A guided request has a schema in their place, which the prompt does not show.
+        let sent = definitions.as_ref().filter(|_| !self.model.is_guided());
+        self.estimator.set_tool_bytes(sent.map_or(0, |d| d.len() as u64));
         self.tools = definitions.and_then(|d| Tools::from_json(&d).ok());
     }
 

@@ -23,6 +23,7 @@ use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::history::History;
+use crate::model::call_style::CallSettings;
 use crate::model::known::Known;
 use crate::model::ratios::Ratios;
 use crate::model::waits::Waits;
@@ -335,6 +336,7 @@ fn preferences(config: &Config) -> Preferences {
         window: config.context_length(),
         think,
         keep_alive,
+        ways: CallSettings::of_config(config),
         ..Preferences::default()
     }
 }
@@ -405,6 +407,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         record,
         registry,
         tools: None,
+        raw: crate::guided::messages::RawReplies::default(),
         audit,
         target: parts::target(&config, setup.margin),
         condensed: false,
@@ -424,6 +427,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         secrets,
     };
     conversation.set_tools();
+    conversation.instruct();
     begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
     if let Some(resumed) = &resumed {
         conversation.go_on(resumed);
@@ -440,6 +444,9 @@ fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry,
     let kept = (ground.audit.clone(), ground.keep.clone());
     let services = parts::services(setup, paths, config, kept, model.window.tokens);
     let mut registry = Registry::new(tools, services, gatekeeper(setup, paths, config)?);
+    if matches!(setup.tools, Selection::Named(_)) {
+        registry.offer_all();
+    }
     let offered = offer::memory(&setup.tools, config, model);
     registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
     Ok(registry)

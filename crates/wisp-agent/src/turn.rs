@@ -3,6 +3,7 @@
 mod again;
 mod elsewhere;
 mod failure;
+mod guiding;
 mod judge;
 mod request;
 pub(crate) mod tools;
@@ -17,6 +18,8 @@ use crate::cited;
 use crate::conversation::Conversation;
 use crate::engine::desk::Asker;
 use crate::events::Doing;
+use crate::guided::GuidedTurn;
+use crate::model::arriving::Arrived;
 use crate::model::exchange::Exchanged;
 use crate::protocol::{Event, NoteLevel, Phase, TurnEnd, TurnOutcome};
 use crate::receipt::Receipt;
@@ -55,6 +58,8 @@ struct Progress {
     repeated: Option<(String, u32)>,
     /// Whether the reply just read was shifted.
     shifted: bool,
+    /// What guides the replies of a model that is held to a schema.
+    guide: Option<GuidedTurn>,
     /// The last whole request of this turn and its count, while nothing left it since.
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }
@@ -116,10 +121,11 @@ impl Conversation {
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<TurnOutcome, TurnError> {
-        match self.notice.take() {
-            Some(notice) => self.begin(&format!("{prompt}\n\n[{notice}]"), progress.number)?,
-            None => self.begin(prompt, progress.number)?,
-        }
+        let notice = self.notice.take().map(|notice| format!("[{notice}]"));
+        let files = self.guide(prompt, progress);
+        let beside = [notice, files].into_iter().flatten();
+        let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
+        self.begin(&whole, progress.number)?;
         for step in 1..=MAX_STEPS {
             match self.step(step, turn, progress).await? {
                 Step::Replied => return Ok(TurnOutcome::Ok),
@@ -151,13 +157,14 @@ impl Conversation {
         };
         count(&arrived.reply, progress);
         if arrived.reply.tool_calls.is_empty() {
-            return self.replied(&arrived.reply, step, progress);
+            return self.replied(&arrived, step, progress);
         }
         self.run_calls(arrived, step, turn, progress).await
     }
 
     /// A reply without calls ends the turn.
-    fn replied(&mut self, reply: &Reply, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
+    fn replied(&mut self, arrived: &Arrived, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
+        let (reply, raw) = (&arrived.reply, arrived.raw.as_deref());
         let cut = reply
             .done
             .as_ref()
@@ -171,6 +178,9 @@ impl Conversation {
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         self.record.record_reply(reply.content.as_str(), false, stamp);
+        if let Some(raw) = raw {
+            self.raw.keep(&reply.content, raw);
+        }
         if cut {
             let note = "the reply was cut at the most tokens the window leaves; say \"go on\" to continue";
             self.events.note(NoteLevel::Warning, note);

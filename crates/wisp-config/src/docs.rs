@@ -14,6 +14,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("ollama.contextLength", "16384"),
     ("ollama.keepAlive", "\"10m\""),
     ("ollama.think", "false"),
+    ("models.calls", "{\"qwen2.5-coder:1.5b\": \"guided\"}"),
     ("commandMaxOutputBytes", "65536"),
     ("sandbox.memoryMiB", "4096"),
     (

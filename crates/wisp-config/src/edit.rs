@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use wisp_host::files;
 
 use crate::error::ConfigError;
-use crate::load::{Config, insert, lookup};
+use crate::load::{Config, WAYS, insert, lookup};
 use crate::nearest::nearest;
 use crate::setting::{Kind, Setting};
 use crate::table::{SETTINGS, setting};
@@ -28,20 +28,35 @@ impl Config {
     /// Sets one setting from the words a person typed and writes the file; nothing is written when the setting or
     /// the value is wrong. What else is wrong in the file stays so, to be corrected one by one.
     pub fn set(&mut self, name: &str, words: &str) -> Result<Changed, ConfigError> {
+        let mut file = self.file.clone();
+        if let Some(model) = of_model(name) {
+            let row = known(WAYS)?;
+            let value = Value::from(words.trim());
+            let entry = Map::from_iter([(model.to_owned(), value.clone())]);
+            row.check(&entry.into()).map_err(|_| ConfigError::Refused {
+                key: name.to_owned(),
+                why: format!("must be native, text or guided, not {value}"),
+            })?;
+            set_way(&mut file, model, Some(value));
+            return self.write(row, &file);
+        }
         let row = known(name)?;
         let value = row.read(words).map_err(|why| ConfigError::Refused {
             key: name.to_owned(),
             why,
         })?;
-        let mut file = self.file.clone();
         insert(&mut file, row.name, value);
         self.write(row, &file)
     }
 
     /// Takes one setting out of the file, so that its default applies.
     pub fn unset(&mut self, name: &str) -> Result<Changed, ConfigError> {
-        let row = known(name)?;
         let mut file = self.file.clone();
+        if let Some(model) = of_model(name) {
+            set_way(&mut file, model, None);
+            return self.write(known(WAYS)?, &file);
+        }
+        let row = known(name)?;
         remove(&mut file, row.name);
         self.write(row, &file)
     }
@@ -113,6 +128,36 @@ fn known(name: &str) -> Result<&'static Setting, ConfigError> {
         key: name.to_owned(),
         nearest: nearest(name, SETTINGS.iter().map(|row| row.name)),
     })
+}
+
+/// The model that `models.NAME.calls` names.
+fn of_model(name: &str) -> Option<&str> {
+    let model = name.strip_prefix("models.")?.strip_suffix(".calls")?;
+    (!model.is_empty()).then_some(model)
+}
+
+/// Says in a file how a model makes calls, in `models.calls`; an entry in the other form goes.
+fn set_way(file: &mut Map<String, Value>, model: &str, way: Option<Value>) {
+    let models = file.entry("models").or_insert_with(|| Map::new().into());
+    let Value::Object(models) = models else { return };
+    if model != "calls" && models.get(model).is_some_and(Value::is_object) {
+        models.shift_remove(model);
+    }
+    if !models.get("calls").is_some_and(Value::is_object) {
+        models.shift_remove("calls");
+    }
+    if let Value::Object(ways) = models.entry("calls").or_insert_with(|| Map::new().into()) {
+        match way {
+            Some(way) => ways.insert(model.to_owned(), way),
+            None => ways.shift_remove(model),
+        };
+        if ways.is_empty() {
+            models.shift_remove("calls");
+        }
+    }
+    if models.is_empty() {
+        file.shift_remove("models");
+    }
 }
 
 fn to_text(file: &Map<String, Value>) -> String {

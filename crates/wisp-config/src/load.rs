@@ -101,16 +101,18 @@ impl Config {
     }
 
     fn take(&mut self, row: &'static Setting, places: &[(String, Place)]) -> Result<(), ConfigError> {
-        let Some(value) = lookup(&self.file, row.name).filter(|value| !value.is_null()) else {
-            return Ok(());
+        let value = match row.name {
+            WAYS => ways(&self.file),
+            name => lookup(&self.file, name).filter(|value| !value.is_null()).cloned(),
         };
-        row.check(value).map_err(|why| ConfigError::WrongValue {
+        let Some(value) = value else { return Ok(()) };
+        row.check(&value).map_err(|why| ConfigError::WrongValue {
             path: self.path.clone(),
             place: place_of(row.name, places),
             key: row.name.to_owned(),
             why,
         })?;
-        self.values.insert(row.name, value.clone());
+        self.values.insert(row.name, value);
         Ok(())
     }
 
@@ -227,6 +229,9 @@ fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, ConfigError> {
     }
 }
 
+/// The setting whose entries can also be written as `models.NAME.calls`.
+pub(crate) const WAYS: &str = "models.calls";
+
 /// A member by its dotted name.
 pub(crate) fn lookup<'a>(file: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match name.split_once('.') {
@@ -269,7 +274,7 @@ fn warnings(places: &[(String, Place)]) -> Vec<String> {
                 "line {line}, column {column}: {path} is written twice; the last one counts"
             ));
         }
-        if is_known(path) || unknown.iter().any(|outer| is_under(outer, path)) {
+        if is_known(path) || of_model(path, places) || unknown.iter().any(|outer| is_under(outer, path)) {
             continue;
         }
         unknown.push(path);
@@ -295,8 +300,32 @@ fn is_known(path: &str) -> bool {
         || SETTINGS.iter().any(|row| {
             row.name == path
                 || is_under(path, row.name)
-                || (row.kind == Kind::Map && is_under(row.name, path))
+                || (matches!(row.kind, Kind::Map | Kind::MapOf(_)) && is_under(row.name, path))
         })
+}
+
+/// Whether a path is `models.NAME.calls`, the other way to write an entry of `models.calls`, or holds one.
+fn of_model(path: &str, places: &[(String, Place)]) -> bool {
+    let entry = |path: &str| {
+        path.starts_with("models.") && path.ends_with(".calls") && path.len() > "models..calls".len()
+    };
+    entry(path)
+        || places
+            .iter()
+            .any(|(other, _)| entry(other) && other.strip_suffix(".calls") == Some(path))
+}
+
+/// The ways to call that a file sets, as `models.calls` has them: its own entries, then those of `models.NAME.calls`.
+fn ways(file: &Map<String, Value>) -> Option<Value> {
+    let models = file.get("models")?.as_object()?;
+    let named = models.iter().filter(|(name, _)| *name != "calls");
+    let named = named.filter_map(|(name, of)| Some((name.clone(), of.as_object()?.get("calls")?.clone())));
+    let named: Map<String, Value> = named.collect();
+    match models.get("calls") {
+        Some(Value::Object(own)) => Some(own.clone().into_iter().chain(named).collect::<Map<_, _>>().into()),
+        Some(wrong) if !wrong.is_null() => Some(wrong.clone()),
+        _ => (!named.is_empty()).then(|| named.into()),
+    }
 }
 
 /// Whether `inner` names a member within the object `outer`.
@@ -314,6 +343,27 @@ mod tests {
 
     fn load(text: &str) -> Result<Config, ConfigError> {
         Config::from_text(Path::new("/h/config.json"), text)
+    }
+
+    #[test]
+    fn how_a_model_calls_is_set_by_its_name_in_either_form() {
+        let text = r#"{"models": {"calls": {"a:1b": "text"}, "qwen2.5:1.5b": {"calls": "guided"}}}"#;
+        let config = load(text).unwrap();
+        assert!(config.warnings().is_empty(), "{:?}", config.warnings());
+        assert_eq!(
+            config.calls(),
+            [
+                ("a:1b".to_owned(), "text".to_owned()),
+                ("qwen2.5:1.5b".to_owned(), "guided".to_owned())
+            ]
+            .into()
+        );
+        let wrong = load(r#"{"models": {"qwen": {"calls": "magic"}}}"#).unwrap_err();
+        assert!(wrong.to_string().contains("native, text or guided"), "{wrong}");
+        assert_eq!(
+            load(r#"{"models": {"disable": []}}"#).unwrap().warnings().len(),
+            1
+        );
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub enum Kind {
     Patterns,
     /// An object from name to text.
     Map,
+    /// An object from name to one of these words.
+    MapOf(&'static [&'static str]),
     /// A list of tools of the person's own: see [`crate::custom`].
     Tools,
 }
@@ -79,6 +81,10 @@ impl Setting {
             (Kind::Patterns, Value::Array(items)) => return check_patterns(items),
             (Kind::Tools, Value::Array(rows)) => return custom::read(rows).map(|_| ()),
             (Kind::Map, Value::Object(pairs)) => pairs.values().all(Value::is_string),
+            (Kind::MapOf(words), Value::Object(pairs)) => {
+                let one = |value: &Value| value.as_str().is_some_and(|word| words.contains(&word));
+                pairs.values().all(one)
+            }
             _ => false,
         };
         if fits { Ok(()) } else { Err(self.wrong(value)) }
@@ -104,6 +110,7 @@ impl Setting {
             Kind::Texts => "a list of texts".to_owned(),
             Kind::Patterns => "a list of regular expressions".to_owned(),
             Kind::Map => "an object from name to text".to_owned(),
+            Kind::MapOf(words) => format!("an object from name to {}", one_of(words)),
             Kind::Tools => "a list of tools".to_owned(),
         }
     }
@@ -122,7 +129,7 @@ impl Setting {
             Kind::Texts => word.split(',').map(str::trim).filter(|w| !w.is_empty()).collect(),
             // A comma is part of many patterns: several need a JSON array.
             Kind::Patterns => Value::from(vec![word]),
-            Kind::Map | Kind::Tools => json(word)?,
+            Kind::Map | Kind::MapOf(_) | Kind::Tools => json(word)?,
         };
         self.check(&value)?;
         Ok(value)

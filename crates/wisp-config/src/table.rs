@@ -9,6 +9,12 @@ pub const MODES: &[&str] = &["read-only", "ask", "edit", "auto"];
 /// The levels at which a person is asked; `never` asks about nothing and still judges and records.
 pub const THRESHOLDS: &[&str] = &["safe", "moderate", "dangerous", "never"];
 
+/// How a model makes calls.
+pub const WAYS: &[&str] = &["native", "text", "guided"];
+
+/// Sets of tools; `auto` goes by the model.
+pub const TOOL_SETS: &[&str] = &["auto", "lean", "full"];
+
 /// Looks by name; `auto` asks the terminal.
 pub const THEMES: &[&str] = &["auto", "dark", "light", "ansi16", "none"];
 
@@ -48,6 +54,12 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Texts,
         "[]",
         "Models that are hidden and refused",
+    ),
+    row(
+        "models.calls",
+        Kind::MapOf(WAYS),
+        "{}",
+        "How a model makes calls, by its name (also as `models.NAME.calls`): as calls of the API, as text, or held to a schema; unset, by its size and what `wisp models check` saw",
     ),
     row(
         "systemPromptExtension",
@@ -186,6 +198,12 @@ pub const SETTINGS: &[Setting] = &[
         "Processes a command may run at a time; 0 without limit",
     ),
     // --- tools and what they return --------------------------------------------------------------
+    row(
+        "tools.set",
+        Kind::Choice(TOOL_SETS),
+        "\"auto\"",
+        "Which tools a model is offered: the few that a small one uses well, or all; auto, by its size and what `wisp models check` saw",
+    ),
     row(
         "tools.disabled",
         Kind::Texts,

@@ -53,6 +53,20 @@ impl Config {
         self.text("model").filter(|name| !name.is_empty())
     }
 
+    /// How models make calls, by their names: `native`, `text` or `guided`.
+    pub fn calls(&self) -> BTreeMap<String, String> {
+        let set = self.raw("models.calls").unwrap_or_default();
+        let pairs = set.as_object().into_iter().flatten();
+        pairs
+            .filter_map(|(name, way)| Some((name.clone(), way.as_str()?.to_owned())))
+            .collect()
+    }
+
+    /// Which tools a model is offered: `auto`, `lean` or `full`.
+    pub fn tool_set(&self) -> String {
+        self.choice("tools.set")
+    }
+
     /// Models that are hidden and refused.
     pub fn disabled_models(&self) -> Vec<String> {
         self.texts("models.disabled")

@@ -160,6 +160,14 @@ impl ThreadRecord {
         self.last_use = last_use;
     }
 
+    /// Puts another system message in the place of the one there is: the next request begins with it. For a change of
+    /// the model; within the talk with one model the message stays.
+    pub fn set_instructions(&mut self, text: impl Into<Text>) {
+        if let Some(first) = self.entries.get_mut(0) {
+            first.content = Content::Instructions { text: text.into() };
+        }
+    }
+
     /// The system message.
     pub fn instructions(&self) -> &str {
         self.entries.get(0).map_or("", Entry::text)

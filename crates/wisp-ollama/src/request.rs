@@ -99,7 +99,7 @@ impl ChatRequest {
     }
 }
 
-/// The options worth sending. `stop` is not among them: it would replace the model's own.
+/// The options worth sending.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Options {
     /// The window in tokens; a change reloads the model.
@@ -126,6 +126,9 @@ pub struct Options {
     /// 1.0 is no penalty; before 0.32.10 the default of 1.1 damages code and JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_penalty: Option<f64>,
+    /// Texts at which the reply ends, without them. They replace the model's own, which are to be among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
     /// How many of the prompt's first tokens a cut keeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_keep: Option<u64>,

@@ -59,6 +59,12 @@ impl Show {
         value.parse().ok()
     }
 
+    /// The texts at which the model's maker has a reply end.
+    pub fn stops(&self) -> Vec<String> {
+        let stops = self.parameter_lines().filter(|(key, _)| *key == "stop");
+        stops.map(|(_, text)| text.to_owned()).collect()
+    }
+
     /// The model's own window, when its maker set one.
     pub fn own_window(&self) -> Option<u64> {
         self.parameter("num_ctx").and_then(whole_from_float)

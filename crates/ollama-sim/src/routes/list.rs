@@ -71,7 +71,20 @@ pub(super) fn details(model: &Model) -> Value {
                       "parameter_size": "", "quantization_level": ""});
     }
     json!({"parent_model": "", "format": "gguf", "family": "llama", "families": ["llama"],
-           "parameter_size": "134.52M", "quantization_level": "Q4_1"})
+           "parameter_size": worded(model.parameter_count), "quantization_level": "Q4_1"})
+}
+
+/// A count of parameters as the server words it: `134.52M`, `8.0B`.
+fn worded(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "two digits of it are shown")]
+    let count = count as f64;
+    if count >= 1e9 {
+        format!("{:.1}B", count / 1e9)
+    } else if count >= 1e6 {
+        format!("{:.2}M", count / 1e6)
+    } else {
+        format!("{:.2}K", count / 1e3)
+    }
 }
 
 pub(super) async fn ps(x: &mut Exchange<'_, '_>) -> Result<(), Closed> {

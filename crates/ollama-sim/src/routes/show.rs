@@ -102,7 +102,7 @@ fn tensors() -> Value {
 fn info(model: &Model) -> Value {
     json!({
         "general.architecture": "llama",
-        "general.parameter_count": 134_515_008,
+        "general.parameter_count": model.parameter_count,
         "llama.attention.head_count": 9,
         "llama.attention.head_count_kv": 3,
         "llama.block_count": 30,

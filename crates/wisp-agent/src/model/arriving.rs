@@ -4,9 +4,10 @@
 use wisp_ollama::recover::{calls_in, could_become_calls};
 use wisp_ollama::thinking::{Split, ThinkSplitter};
 use wisp_ollama::unread::{Unread, ends_inside_call, unread};
-use wisp_ollama::{ChatLine, DoneReason, Reply, ToolDefinition};
+use wisp_ollama::{ChatLine, DoneReason, Reply, ToolCall, ToolDefinition};
 
 use super::repeats::Repeats;
+use crate::guided::decode::{Decoder, GuidedReply, closed, said};
 
 /// What of a line can be shown at once. Either may be empty.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Arrived {
     pub unread: Option<Unread>,
     /// Whether it was cut for its length inside a call.
     pub cut_call: bool,
+    /// A guided reply as the model wrote it.
+    pub raw: Option<String>,
     /// What of its text was not shown: all of a reply that is nothing but a call which was not read or was cut.
     pub unshown: String,
 }
@@ -46,6 +49,8 @@ pub struct Arriving<'a> {
     blank: Option<String>,
     repeats: Repeats,
     repeated: bool,
+    /// Reads a reply that is held to the schema of an action.
+    guided: Option<Decoder>,
 }
 
 impl<'a> Arriving<'a> {
@@ -62,7 +67,15 @@ impl<'a> Arriving<'a> {
             blank: Some(String::new()),
             repeats: Repeats::default(),
             repeated: false,
+            guided: None,
         }
+    }
+
+    /// Whether the reply is an action or an answer as JSON: of an answer the text is shown, decoded, and nothing else.
+    #[must_use]
+    pub fn guided(mut self, guided: bool) -> Self {
+        self.guided = guided.then(Decoder::default);
+        self
     }
 
     /// Takes a line.
@@ -91,13 +104,17 @@ impl<'a> Arriving<'a> {
 
     /// Whether text is held back.
     pub fn is_holding(&self) -> bool {
-        !self.held.is_empty()
+        let hidden = |guided: &Decoder| !guided.raw().is_empty() && !guided.answers();
+        !self.held.is_empty() || self.guided.as_ref().is_some_and(hidden)
     }
 
     /// What has arrived, for a reply that will not be whole. No call of it may be run.
     pub fn partial(mut self) -> Reply {
         let rest = self.splitter.finish();
         self.add(rest);
+        if let Some(decoder) = self.guided.take() {
+            self.reply.content = decoder.text().to_owned();
+        }
         self.reply
     }
 
@@ -105,6 +122,9 @@ impl<'a> Arriving<'a> {
     pub fn finish(mut self) -> (Arrived, Shown) {
         let rest = self.rest();
         let mut shown = self.add(rest);
+        if let Some(decoder) = self.guided.take() {
+            return self.finish_guided(&decoder, shown);
+        }
         let mut recovered = false;
         if self.reply.tool_calls.is_empty()
             && !self.offered.is_empty()
@@ -136,6 +156,38 @@ impl<'a> Arriving<'a> {
         (arrived, shown)
     }
 
+    /// A whole guided reply: its answer as the text, or its action as a call of that name, which the turn's guide puts
+    /// into the terms of a tool. One that is neither is text: the server did not hold the model to the schema.
+    fn finish_guided(mut self, decoder: &Decoder, mut shown: Shown) -> (Arrived, Shown) {
+        let mut arrived = Arrived::default();
+        let cut = ended_for(&self.reply, &DoneReason::Length);
+        let raw = if cut {
+            decoder.raw().trim().to_owned()
+        } else {
+            closed(decoder.raw())
+        };
+        match said(&raw) {
+            GuidedReply::Answer(text) => self.reply.content = text,
+            GuidedReply::Action(name, arguments) => {
+                self.reply.content.clear();
+                self.reply.tool_calls = vec![ToolCall::new(name, arguments)];
+            }
+            GuidedReply::Neither if decoder.answers() => decoder.text().clone_into(&mut self.reply.content),
+            GuidedReply::Neither if cut => {
+                self.reply.content.clone_from(&raw);
+                arrived.cut_call = raw.starts_with('{');
+            }
+            GuidedReply::Neither => {
+                self.reply.content.clone_from(&raw);
+                let text = self.visible(raw.clone());
+                shown.content.push_str(&text);
+            }
+        }
+        arrived.raw = Some(raw);
+        arrived.reply = self.reply;
+        (arrived, shown)
+    }
+
     /// What the splitter still held. A block the prompt opened and a finished reply never closed was no thinking.
     fn rest(&mut self) -> Split {
         let mut rest = self.splitter.finish();
@@ -156,6 +208,14 @@ impl<'a> Arriving<'a> {
             self.holding = !self.offered.is_empty();
         }
         self.reply.thinking.push_str(&split.thinking);
+        if let Some(decoder) = &mut self.guided {
+            let text = decoder.push(&split.content);
+            return Shown {
+                thinking: split.thinking,
+                content: self.visible(text),
+                was_thinking: false,
+            };
+        }
         self.reply.content.push_str(&split.content);
         let mut shown = Shown {
             thinking: split.thinking,

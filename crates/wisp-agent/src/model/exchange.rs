@@ -27,6 +27,8 @@ pub struct Ask<'a> {
     pub warm: bool,
     /// Whether the wait for the first byte is bounded: the request follows one that may have left the server hanging.
     pub may_hang: bool,
+    /// Whether the reply is held to the schema of an action.
+    pub guided: bool,
     /// How long is waited for what.
     pub waits: &'a Waits,
 }
@@ -79,7 +81,7 @@ pub async fn exchange(ask: &Ask<'_>, doing: &Doing, stop: &CancellationToken) ->
     let stream = sent.map_err(|error| Failed::from(Failure::Server(error)))?;
     let streaming = Streaming {
         stream,
-        arriving: Arriving::new(ask.opens_thinking, ask.offered),
+        arriving: Arriving::new(ask.opens_thinking, ask.offered).guided(ask.guided),
         doing,
         waits: ask.waits,
         state: State::Waiting,

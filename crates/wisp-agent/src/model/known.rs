@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use wisp_host::{FileError, files};
 use wisp_ollama::{Host, Show, host_name, same_model};
 
+use super::call_style::CallStyle;
+
 /// A file larger than this is not one of wisp's.
 const MOST_BYTES: u64 = 4 << 20;
 /// The form of the file. Another one is not read, and replaced by the next change.
@@ -28,7 +30,7 @@ pub struct Consent {
 }
 
 /// What a check of a model showed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verified {
     /// The day, `2026-11-30`.
     pub date: String,
@@ -36,10 +38,19 @@ pub struct Verified {
     pub passed: Vec<String>,
     /// What it cannot.
     pub failed: Vec<String>,
+    /// The way in which its calls work best: `native`, `text` or `guided`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<String>,
+    /// The digest of the file that was checked; another file under the same name is another model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Tokens read and written in a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<(f64, f64)>,
 }
 
 /// What is known of one model on one server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Row {
     /// Leave to talk to it although it runs elsewhere.
@@ -54,6 +65,13 @@ pub struct Row {
 }
 
 impl Row {
+    /// The way of calling that a check of this very file found best.
+    pub fn call_style(&self, digest: Option<&str>) -> Option<CallStyle> {
+        let verified = self.verified.as_ref()?;
+        let same = verified.digest.is_none() || verified.digest.as_deref() == digest;
+        CallStyle::parse(verified.calls.as_deref().filter(|_| same)?)
+    }
+
     /// Whether there is leave for just this machine.
     pub fn allows(&self, host: &str) -> bool {
         let named = self.consent.as_ref().map(|consent| host_name(&consent.host));

@@ -6,11 +6,12 @@ use wisp_config::Config;
 use wisp_ollama::{Client, Error, Feature, Loaded, Model as Listed, ServerVersion, Show, same_model};
 
 use super::Window;
+use super::call_style::{CallSettings, CallStyle, ToolSet};
 use super::known::{Known, Row};
 use super::trial::GUIDED;
 
 /// One model. What is not known is `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Its name, as `--model` takes it.
@@ -35,6 +36,12 @@ pub struct Entry {
     pub capabilities: Vec<&'static str>,
     /// Who says so: `runtime`, `verified 2026-11-30`, `template`.
     pub capabilities_from: Option<String>,
+    /// How its calls are made: `native`, `text`, `guided`.
+    pub calls: Option<&'static str>,
+    /// Which tools it is offered: `lean`, `full`.
+    pub tool_set: Option<&'static str>,
+    /// Tokens read and written in a second, as a check measured them.
+    pub speed: Option<(f64, f64)>,
     /// Since when the person agrees to where it runs, for a model that runs on another machine.
     pub agreed: Option<String>,
     /// Whether it is the configured one.
@@ -122,18 +129,25 @@ impl Listing<'_> {
             let consent = row.consent.as_ref().filter(|_| row.allows(host));
             entry.agreed = consent.map(|consent| consent.date.clone());
         }
-        self.abilities(entry, show, &row);
+        let set = CallSettings::of_config(self.config);
+        let way = CallStyle::of(show, &model.name, &set, row.call_style(Some(&model.digest)));
+        entry.calls = Some(way.word());
+        entry.tool_set = Some(ToolSet::of(show, &model.name, &set).word());
+        entry.speed = row.verified.as_ref().and_then(|verified| verified.speed);
+        self.abilities(entry, show, &row, way);
     }
 
     /// What it can do, who says so, and whether that is enough.
-    fn abilities(&self, entry: &mut Entry, show: &Show, row: &Row) {
+    fn abilities(&self, entry: &mut Entry, show: &Show, row: &Row, way: CallStyle) {
         let verified = row.verified.as_ref().filter(|_| show.capabilities.is_none());
         entry.capabilities_from = Some(match verified {
             Some(verified) => format!("verified {}", verified.date),
             None if show.capabilities.is_some() => "runtime".to_owned(),
             None => "template".to_owned(),
         });
-        let tools = self.known.calls(self.client.host(), &entry.model, show);
+        // A guided model needs no template for tools.
+        let guided = way == CallStyle::Guided && show.can("completion") != Some(false);
+        let tools = guided || self.known.calls(self.client.host(), &entry.model, show);
         let can = |capability: &str| match capability {
             "tools" => tools,
             other => show.can(other) == Some(true),

@@ -1,6 +1,7 @@
 //! The model a conversation talks to: which one, what it can do, how much it holds, and how a request to it looks.
 
 pub mod arriving;
+pub mod call_style;
 pub mod check;
 pub mod convert;
 pub mod disabled;
@@ -21,13 +22,14 @@ mod waiting;
 pub mod waits;
 
 use crate::secrets::{MaskWhen, Masking, Secrets};
+use call_style::{CallSettings, CallStyle, ToolSet};
 use known::Known;
 use reloads::Reloads;
 use wisp_context::message::Request;
 use wisp_ollama::window::{Choice, Memory, choose, num_predict};
 use wisp_ollama::{
-    ChatRequest, Client, Error, Feature, KeepAlive, Loaded, Options, Quirk, ServerVersion, Show, Think,
-    Tools, adapt, same_model,
+    ChatRequest, Client, Error, Feature, KeepAlive, Loaded, Message, Options, Quirk, ServerVersion, Show,
+    Think, Tools, adapt, same_model,
 };
 
 /// The most tokens a reply is given when the window leaves more.
@@ -59,6 +61,8 @@ pub struct Preferences {
     pub keep_alive: Option<KeepAlive>,
     /// Whether leave was given beforehand to talk to a model that runs elsewhere.
     pub elsewhere: bool,
+    /// How models make calls, where the person set it.
+    pub ways: CallSettings,
     /// What is known of models from before.
     pub known: Option<Known>,
     /// What masks secrets in what is sent, and when it does.
@@ -99,6 +103,10 @@ pub struct Model {
     pub agreed: bool,
     /// How often it had to be loaded.
     pub reloads: Reloads,
+    /// How it makes calls.
+    pub calls: CallStyle,
+    /// Which tools it is offered.
+    pub set: ToolSet,
     /// How many of its replies wrote their calls as text.
     pub written_calls: u64,
     /// The SHA-256 of its file, when the server lists it.
@@ -116,17 +124,27 @@ impl Model {
             Some(known) => known.calls(client.host(), name, &show),
             None => show.can("tools").unwrap_or(false),
         };
+        let row = preferences
+            .known
+            .as_ref()
+            .map(|known| known.of(client.host(), name));
+        let checked = row.and_then(|row| row.call_style(found.digest.as_deref()));
+        let way = CallStyle::of(&show, name, &preferences.ways, checked);
+        let set = ToolSet::of(&show, name, &preferences.ways);
         let mut model = Self {
             client,
             name: name.to_owned(),
             show,
             version,
             window: found.window,
-            tools,
+            // A model that is guided needs no template for tools.
+            tools: tools || way == CallStyle::Guided,
             demo: false,
             heard: if found.warm { Heard::Loaded } else { Heard::Nothing },
             agreed: false,
             reloads: Reloads::default(),
+            calls: way,
+            set,
             written_calls: 0,
             digest: found.digest,
             preferences,
@@ -135,6 +153,11 @@ impl Model {
             model.preferences.think = None;
         }
         Ok(model)
+    }
+
+    /// The SHA-256 of its file, when the server lists it.
+    pub fn digest(&self) -> Option<&str> {
+        self.digest.as_deref()
     }
 
     /// What is known of it from before.
@@ -191,7 +214,17 @@ impl Model {
     /// The request for a composed context. `prompt_tokens` is the estimate of what it costs; the reply is bounded by
     /// what it leaves, so that the window cannot overflow while the model writes.
     pub fn request(&self, composed: &Request, tools: Option<&Tools>, prompt_tokens: u64) -> ChatRequest {
-        let mut messages: Vec<_> = composed.messages.iter().map(convert::message).collect();
+        let messages = composed.messages.iter().map(convert::message).collect();
+        self.request_of(messages, tools, prompt_tokens)
+    }
+
+    /// The same for messages that are in the wire's terms already.
+    pub fn request_of(
+        &self,
+        mut messages: Vec<Message>,
+        tools: Option<&Tools>,
+        prompt_tokens: u64,
+    ) -> ChatRequest {
         if let Some(secrets) = self.masks() {
             for message in &mut messages {
                 convert::mask(message, secrets);
@@ -215,6 +248,16 @@ impl Model {
     /// What this server and this model can be sent of a wish about thinking.
     pub fn think(&self, wish: Think) -> Option<Think> {
         adapt::think(wish, &self.version, &self.show)
+    }
+
+    /// What is sent about thinking with a request whose reply must satisfy a schema.
+    pub fn think_with_format(&self) -> Option<Think> {
+        adapt::think_with_format(&self.version, &self.show)
+    }
+
+    /// Whether its replies are held to the schema of an action.
+    pub fn is_guided(&self) -> bool {
+        self.calls == CallStyle::Guided
     }
 
     /// Whether a reply to a request begins inside a block of thinking that the prompt opened. Not where the server

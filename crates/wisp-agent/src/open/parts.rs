@@ -10,7 +10,8 @@ use wisp_host::{Env, IdSource, RandomIds};
 use wisp_output::ToolBudget;
 use wisp_tools::{Confining, Keep, Network, SandboxOptions, Services, ToolOptions};
 
-use super::{SYSTEM_PROMPT, Setup};
+use super::Setup;
+use crate::instructions;
 use crate::saved::Resumed;
 
 /// What the tools work with, for a window of so many tokens.
@@ -97,7 +98,7 @@ pub(super) fn record(
         resumed.record.clone()
     } else {
         let stamp = Stamp::at(Time::utc(setup.clock.now().as_millisecond()));
-        ThreadRecord::new(instructions(config, memory), stamp)
+        ThreadRecord::new(instructions::full(config, memory), stamp)
     };
     record.set_boundary(boundary());
     record.with_rules(rules)
@@ -108,21 +109,4 @@ pub(crate) fn boundary() -> String {
     let mut mark = RandomIds.next();
     mark.truncate(wisp_template_tokens::boundary::MARK_CHARS);
     mark
-}
-
-/// What the system prompt adds where the model has `memory`.
-const MEMORY_RULE: &str = "Recall what is missing of earlier turns; do not guess it.";
-
-/// wisp's own instructions, with the rule for `memory` where it is offered from the start, then the person's extension.
-fn instructions(config: &Config, memory: bool) -> String {
-    let mut text = SYSTEM_PROMPT.trim_end().to_owned();
-    if memory {
-        text.push_str("\n\n");
-        text.push_str(MEMORY_RULE);
-    }
-    if let Some(extension) = config.system_prompt_extension() {
-        text.push_str("\n\n");
-        text.push_str(&extension);
-    }
-    text
 }

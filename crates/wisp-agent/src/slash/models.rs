@@ -97,8 +97,18 @@ fn switch(conversation: &mut Conversation, model: Model) {
         return;
     }
     let tools = if model.tools { "" } else { "; it cannot call tools" };
+    let worked = (conversation.model.set, conversation.model.calls);
+    let works = if worked == (model.set, model.calls) || !model.tools {
+        String::new()
+    } else {
+        format!(
+            "; it is offered the {} tools, calls: {}",
+            model.set.word(),
+            model.calls.word()
+        )
+    };
     let text = format!(
-        "now talking to {}, window {} tokens{tools}",
+        "now talking to {}, window {} tokens{tools}{works}",
         model.name, model.window.tokens
     );
     conversation.set_model(model);

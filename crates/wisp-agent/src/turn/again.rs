@@ -136,6 +136,9 @@ impl Conversation {
         progress: &mut Progress,
     ) -> Result<Option<Duration>, TurnError> {
         let now = Some(Duration::ZERO);
+        if self.without_schema(failure, progress) {
+            return Ok(now);
+        }
         Ok(match failure.remedy() {
             Remedy::Wait => self.waits.busy.get(changes.tries as usize).copied(),
             Remedy::Once => (changes.tries == 0).then_some(self.waits.pause),
@@ -306,7 +309,7 @@ impl Conversation {
         Ok(true)
     }
 
-    fn once_more_with(
+    pub(super) fn once_more_with(
         &self,
         note: String,
         what: &str,

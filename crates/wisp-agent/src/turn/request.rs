@@ -37,7 +37,7 @@ impl Conversation {
             self.make_room(step, progress.number)?;
             let composed = self.surely_fitting(&changes, progress)?;
             self.show_request();
-            let request = self.prepared(&composed, &changes);
+            let request = self.prepared(&composed, &changes, progress);
             changes.limit = request.options.num_predict;
             self.record_request(&request, &composed, step, progress.number)?;
             let began = Instant::now();
@@ -79,6 +79,7 @@ impl Conversation {
             opens_thinking: self.model.opens_thinking(request),
             warm: self.model.heard != Heard::Nothing,
             may_hang: changes.may_hang(),
+            guided: request.format.is_some(),
             waits: &self.waits,
         };
         exchange(&ask, &turn.doing, &turn.stop).await
@@ -112,6 +113,15 @@ impl Conversation {
             self.cut_call(reply, changes, progress.number)?;
             return Ok(false);
         }
+        if let Some(note) = self.refused_answer(arrived, progress) {
+            self.once_more_with(
+                note.to_owned(),
+                "the answer came before anything was changed",
+                changes,
+                progress.number,
+            )?;
+            return Ok(false);
+        }
         if let Some(unread) = &arrived.unread {
             return self.as_text(unread, arrived, changes, progress);
         }
@@ -142,11 +152,13 @@ impl Conversation {
     }
 
     /// The request for a composed context, with what retries changed.
-    fn prepared(&self, composed: &Request, changes: &Changes) -> ChatRequest {
+    fn prepared(&self, composed: &Request, changes: &Changes, progress: &Progress) -> ChatRequest {
         let tools = self.tools.as_ref().filter(|_| !changes.without_tools());
-        let mut request = self
-            .model
-            .request(composed, tools, self.cost(composed) + changes.added());
+        let tokens = self.cost(composed) + changes.added();
+        let mut request = match &progress.guide {
+            Some(guide) => self.guided(composed, guide, tokens),
+            None => self.model.request(composed, tools, tokens),
+        };
         changes.apply(&mut request, self.model.think(Think::Off));
         request
     }

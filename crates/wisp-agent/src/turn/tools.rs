@@ -37,16 +37,24 @@ impl Conversation {
         let calls = reply.tool_calls.len();
         reply.tool_calls.truncate(ANSWERED);
         reply.tool_calls.iter_mut().for_each(cut_name);
-        let stamp = self.response(&reply, step, progress.number, how)?;
+        let stamp = self.called(&reply, arrived.raw.as_deref(), (step, progress.number), how)?;
         let thinking = self.stamp();
         self.record.record_thinking(reply.thinking.as_str(), thinking);
         progress.reply.push_str(&reply.content);
+        let (actions, bars) = Self::in_terms_of_tools(&mut reply.tool_calls, progress);
         let named = reply.tool_calls.iter().map(new_call).collect();
         let (_, recorded) = self.record.record_calls(reply.content.as_str(), named, stamp);
+        if let (Some(raw), Some(call)) = (&arrived.raw, recorded.first()) {
+            self.raw.keep(&call.id, raw);
+        }
         let mut batch = Vec::new();
         for (at, call) in reply.tool_calls.iter().enumerate() {
-            let bar = Self::bar(at, calls, turn, progress);
-            batch.push(self.run_call(call, bar, turn, progress).await?);
+            let bar = Self::bar(at, calls, turn, progress).or_else(|| bars.get(at).cloned().flatten());
+            let mut pending = self.run_call(call, bar, turn, progress).await?;
+            if let Some(action) = actions.get(at) {
+                Self::after_action(action, &mut pending, progress);
+            }
+            batch.push(pending);
         }
         if calls > MOST_CALLS {
             self.too_many(calls, progress.number)?;

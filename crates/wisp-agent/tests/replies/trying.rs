@@ -5,7 +5,7 @@
 use ollama_sim::{Config, Match, Model as SimModel, Profile, Reply, Script, profile};
 use serde_json::json;
 use wisp_agent::model::known::{Known, Verified};
-use wisp_agent::model::trial::{QUESTIONS, Trial, ask, verified};
+use wisp_agent::model::trial::{CheckedModel, QUESTIONS, Trial, ask, verified};
 use wisp_agent::model::{Model, Preferences};
 use wisp_agent::protocol::TurnOutcome;
 use wisp_ollama::{Client, Host};
@@ -22,20 +22,24 @@ fn silent(profile: Profile) -> Profile {
     }
 }
 
-fn script(call: Reply, object: Reply) -> Script {
-    Script::new()
-        .when(
-            [Match::LastContains("Say hello".into()), Match::NoTools],
-            Reply::text("Hello!"),
-        )
-        .when([Match::ToolOffered("record_word".into())], call)
-        .when(
-            [
-                Match::NoTools,
-                Match::Field("/format/type".into(), json!("object")),
-            ],
-            object,
-        )
+/// Answers the questions: every call that is asked for with `call`, an action with `action`.
+fn answers(call: Reply, action: Reply) -> impl Fn(&ollama_sim::Seen) -> Reply + Send + Sync + 'static {
+    move |seen| {
+        if seen.request["format"].is_object() {
+            action.clone()
+        } else if seen.last().is_some_and(|m| m.content.contains("number 58")) {
+            Reply::text("Its number is 58.")
+        } else if seen.offers("record_word") {
+            call.clone()
+        } else if seen
+            .last()
+            .is_some_and(|m| m.content.contains("compiled module_1"))
+        {
+            Reply::text("valve.h")
+        } else {
+            Reply::text("Hello!")
+        }
+    }
 }
 
 async fn tried(stage: &Stage) -> Vec<Trial> {
@@ -45,36 +49,57 @@ async fn tried(stage: &Stage) -> Vec<Trial> {
     for question in &QUESTIONS {
         trials.push(ask(&model, question).await.unwrap());
     }
-    stage.server.finish().unwrap();
     trials
 }
 
 #[tokio::test]
-async fn three_questions_show_what_a_model_can_do() {
+async fn a_few_questions_show_what_a_model_can_do() {
     let heron = || Reply::call("record_word", json!({"word": "heron"}));
-    let red = || Reply::text("{\"colour\": \"red\", \"number\": 7}");
-    for (call, object, passed) in [
-        (heron(), red(), vec!["toolCalling", "guidedGeneration"]),
-        (Reply::text("I recorded it."), red(), vec!["guidedGeneration"]),
-        (heron(), Reply::text("Red, 7."), vec!["toolCalling"]),
+    let count = || Reply::text("{\"action\": \"run\", \"command\": \"wc -l data.csv\"}");
+    let (calls, words) = (
+        ["toolCalling", "secondCall", "correctedCall"],
+        ["longOutput", "answerInWords"],
+    );
+    let guided = ["guidedGeneration"];
+    for (call, action, passed, way) in [
         (
             heron(),
+            count(),
+            [&calls[..], &words, &guided].concat(),
+            Some("native"),
+        ),
+        (
+            Reply::text("I recorded it."),
+            count(),
+            [&words[..], &guided].concat(),
+            Some("guided"),
+        ),
+        (
+            heron(),
+            Reply::text("Red, 7."),
+            [&calls[..], &words].concat(),
+            Some("native"),
+        ),
+        (
+            Reply::text("I recorded it."),
             Reply::new().error("invalid JSON schema in format"),
-            vec!["toolCalling"],
+            words.to_vec(),
+            None,
         ),
     ] {
-        let config = Config::new(script(call, object)).profile(profile::V0_5_7);
+        let config = Config::new(answers(call, action)).profile(profile::V0_5_7);
         let stage = Stage::new(config, &settings());
         let trials = tried(&stage).await;
-        let kept = verified(&trials, "2026-11-30").unwrap();
+        let kept = verified(&trials, "2026-11-30", CheckedModel::default()).unwrap();
         assert_eq!(kept.passed, passed, "{trials:?}");
-        assert_eq!(kept.passed.len() + kept.failed.len(), 2);
+        assert_eq!(kept.passed.len() + kept.failed.len(), 6);
+        assert_eq!(kept.calls.as_deref(), way);
     }
 }
 
 #[tokio::test]
 async fn a_schema_is_asked_for_alone_and_without_turning_off_what_enforces_it() {
-    let red = Reply::text("{\"colour\": \"red\", \"number\": 7}");
+    let count = Reply::text("{\"action\": \"run\", \"command\": \"wc -l data.csv\"}");
     for profile in [
         profile::V0_9_6,
         profile::V0_24_0,
@@ -83,7 +108,7 @@ async fn a_schema_is_asked_for_alone_and_without_turning_off_what_enforces_it() 
     ] {
         let call = Reply::call("record_word", json!({"word": "heron"}));
         let thinks = SimModel::new("sim").with_capabilities(&crate::THINKS);
-        let config = Config::new(script(call, red.clone()))
+        let config = Config::new(answers(call, count.clone()))
             .profile(silent(profile))
             .models([thinks]);
         let stage = Stage::new(config, &settings());
@@ -110,7 +135,7 @@ async fn what_was_tried_out_decides_whether_tools_are_offered() {
         let row = Verified {
             date: "2026-11-30".into(),
             passed,
-            failed: vec![],
+            ..Verified::default()
         };
         known
             .change(&host, "sim:latest", |r| r.verified = Some(row))

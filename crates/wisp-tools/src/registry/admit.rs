@@ -72,6 +72,14 @@ pub struct Admitted {
 }
 
 impl Admitted {
+    /// Adds lines of wisp's own below what the model is shown.
+    pub fn add_below(&mut self, text: &str) {
+        if !self.shown.is_empty() && !self.shown.ends_with('\n') {
+            self.shown.push('\n');
+        }
+        self.shown.push_str(text);
+    }
+
     /// What a record holds of a command the person ran: all it printed, unless a part was held back. Then it is what a
     /// model would be shown, the beginning and the end with the marker between them, so that the copy never passes for
     /// the whole.

@@ -84,6 +84,10 @@ pub struct Registry {
     seen: Seen,
     ledger: CallLedger,
     memory: MemoryOffer,
+    /// Whether only the few tools are offered that a small model uses well.
+    lean: bool,
+    /// Whether the tools were asked for by name.
+    named: bool,
 }
 
 /// Whether `memory` is offered (`context.memory`).
@@ -112,6 +116,8 @@ impl Registry {
             seen: Seen::default(),
             ledger: CallLedger::default(),
             memory,
+            lean: false,
+            named: false,
         }
     }
 
@@ -132,8 +138,23 @@ impl Registry {
 
     /// The rows of the tools that are offered, in order.
     pub fn descriptors(&self) -> Vec<Descriptor> {
-        let offered = offered(&self.tools, self.has_memory());
-        offered.map(Tool::descriptor).collect()
+        self.offered().map(Tool::descriptor).collect()
+    }
+
+    /// The tools that are offered: `memory` only by its own rule, and of a lean set no more than is in it.
+    fn offered(&self) -> impl Iterator<Item = &dyn Tool> {
+        offered(&self.tools, self.has_memory(), self.lean)
+    }
+
+    /// Says whether only the few tools are offered that a small model uses well, beside the person's own. Tools that
+    /// were asked for by name are all offered.
+    pub fn offer_set(&mut self, lean: bool) {
+        self.lean = lean && !self.named;
+    }
+
+    /// The tools were asked for by name: none of them is left out for a small model.
+    pub fn offer_all(&mut self) {
+        self.named = true;
     }
 
     /// The names of the tools that are offered.
@@ -143,7 +164,11 @@ impl Registry {
 
     /// The definitions as they are sent: a JSON array, the same bytes each time.
     pub fn definitions(&self) -> String {
-        Value::Array(self.descriptors().iter().map(Descriptor::definition).collect()).to_string()
+        let mut rows = self.descriptors();
+        if self.lean {
+            rows.iter_mut().for_each(fewer);
+        }
+        Value::Array(rows.iter().map(Descriptor::definition).collect()).to_string()
     }
 
     /// Says when `memory` is offered. A registry that does not hold the tool never offers it.
@@ -168,6 +193,12 @@ impl Registry {
         if self.memory == MemoryOffer::WhenHeldBack && !admitted.held.is_empty() {
             self.memory = MemoryOffer::Now;
         }
+    }
+
+    /// Whether a tool is one of the person's own.
+    pub fn is_custom(&self, name: &str) -> bool {
+        let own = |tool: &Box<dyn Tool>| tool.is_strict() && tool.descriptor().name == name;
+        self.tools.iter().any(own)
     }
 
     /// Adds a tool at the end of those offered.
@@ -306,7 +337,7 @@ impl Registry {
         request: Request<'_>,
         scene: &Scene<'_>,
     ) -> (Returned, bool, Option<String>) {
-        let mut known = offered(&self.tools, self.has_memory());
+        let mut known = offered(&self.tools, self.memory == MemoryOffer::Now, self.lean);
         let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
             return (unknown(request.tool, &self.names()), true, None);
         };
@@ -428,10 +459,32 @@ fn kept(pending: &Pending) -> Option<(&Pending, &KeptRecord)> {
     pending.admitted.kept.as_ref().map(|kept| (pending, kept))
 }
 
-/// The tools that are offered: `memory` only by its own rule.
-fn offered(tools: &[Box<dyn Tool>], memory: bool) -> impl Iterator<Item = &dyn Tool> {
+/// The tools that are offered. `memory` needs its own leave; a lean set has the person's own and those in [`LEAN`].
+fn offered(tools: &[Box<dyn Tool>], memory: bool, lean: bool) -> impl Iterator<Item = &dyn Tool> {
     let all = tools.iter().map(AsRef::as_ref);
-    all.filter(move |t| memory || t.descriptor().name != crate::MEMORY)
+    all.filter(move |tool| {
+        let name = tool.descriptor().name;
+        if name == crate::MEMORY {
+            return memory;
+        }
+        !lean || tool.is_strict() || LEAN.iter().any(|(known, _)| *known == name)
+    })
+}
+
+/// What a small model is offered of wisp's own tools, and with which arguments: the fewer, the better it uses them.
+const LEAN: &[(&str, &[&str])] = &[
+    ("run_command", &["command"]),
+    ("read_file", &["path", "offset"]),
+    ("edit_file", &["path", "mode", "find", "content"]),
+];
+
+/// Takes the arguments away that a small model only fills with dummies.
+fn fewer(row: &mut Descriptor) {
+    if let Some((_, kept)) = LEAN.iter().find(|(name, _)| *name == row.name) {
+        row.parameters
+            .to_mut()
+            .retain(|parameter| kept.contains(&parameter.name.as_ref()));
+    }
 }
 
 /// The name under which a command the person typed is kept.

@@ -1,4 +1,4 @@
-//! `wisp models check`: three short questions to a model whose server does not say what it can do. What came of them is
+//! `wisp models check`: a few short questions to a model. What came of them, and the way in which its calls work best, is
 //! kept, shown by `wisp models` and gone by in every conversation.
 
 use std::process::ExitCode;
@@ -78,14 +78,6 @@ impl Checking<'_> {
         screen: &mut Screen,
     ) -> anyhow::Result<Value> {
         let model = self.open(name).await?;
-        if let Some(declared) = &model.show.capabilities {
-            let can = declared.join(", ");
-            self.say(
-                screen,
-                &format!("{name}: its server declares what it can do ({can}); nothing is checked"),
-            )?;
-            return Ok(json!({"model": name, "declared": declared}));
-        }
         if !model.may_be_asked() {
             let host = model.elsewhere().unwrap_or_default();
             self.say(
@@ -95,7 +87,11 @@ impl Checking<'_> {
             return Ok(json!({"model": name, "replies": false, "elsewhere": host}));
         }
         let (trials, kept) = self.examined(name, &model, recorded, screen).await?;
-        Ok(json!({"model": name, "replies": kept.is_some(), "checks": trials, "recorded": kept}))
+        let declared = &model.show.capabilities;
+        let fit = trial::is_fit(&trials);
+        Ok(
+            json!({"model": name, "replies": kept.is_some(), "declared": declared, "checks": trials, "recorded": kept, "fit": fit}),
+        )
     }
 
     /// Checks a model of which nobody says what it can do.
@@ -146,12 +142,15 @@ impl Checking<'_> {
             .map_or_else(String::new, |bytes| format!(" ({})", size(bytes)));
         self.say(
             screen,
-            &format!("checking {name}: loads the model{bytes} and asks three short questions …"),
+            &format!(
+                "checking {name}: loads the model{bytes} and asks {} short questions …",
+                QUESTIONS.len()
+            ),
         )?;
         let trials = self.trials(model, screen).await?;
-        let kept = trial::verified(&trials, &today());
+        let kept = trial::verified(&trials, &today(), trial::CheckedModel::model(model));
         self.record(name, &trials, kept.as_ref(), recorded)?;
-        self.say(screen, &conclusion(name, kept.as_ref()))?;
+        self.say(screen, &conclusion(name, &trials, kept.as_ref()))?;
         Ok((trials, kept))
     }
 
@@ -202,27 +201,52 @@ impl Checking<'_> {
 
 fn line(question: &Question, trial: &Trial) -> String {
     let words = question.words;
+    let as_text = if trial.as_text {
+        ", written as text, which wisp reads"
+    } else {
+        ""
+    };
     match &trial.reason {
-        None => format!("  {words}: passed in {:.1} s", trial.seconds),
+        None => format!("  {words}: passed in {:.1} s{as_text}", trial.seconds),
         Some(reason) => format!("  {words}: failed in {:.1} s ({reason})", trial.seconds),
     }
 }
 
-fn conclusion(name: &str, kept: Option<&Verified>) -> String {
+/// The verdict in plain words: what it can do, what it cannot, how its calls are made, how fast it is, and whether it is
+/// fit for an agent.
+fn conclusion(name: &str, trials: &[Trial], kept: Option<&Verified>) -> String {
     let Some(verified) = kept else {
         return format!("nothing recorded: {name} cannot be talked to");
     };
-    let words = QUESTIONS
-        .iter()
-        .filter(|q| verified.passed.iter().any(|p| p == q.name));
-    let words: Vec<&str> = words.map(|q| q.words).collect();
-    let can = if words.is_empty() {
-        "text only".to_owned()
+    let words = |names: &[String]| {
+        let of = QUESTIONS
+            .iter()
+            .filter(|q| names.iter().any(|name| name == q.name));
+        let of: Vec<&str> = of.map(|q| q.words).collect();
+        if of.is_empty() {
+            "none of these".to_owned()
+        } else {
+            of.join(", ")
+        }
+    };
+    let calls = match verified.calls.as_deref() {
+        Some("native") => "it makes its calls itself",
+        Some("text") => "it writes its calls as text, which wisp reads",
+        Some(_) => "its replies are held to a schema (guided)",
+        None => "no way of calling tools works",
+    };
+    let speed = verified.speed.map_or_else(String::new, |(read, write)| {
+        format!("; reads {read:.0} tokens a second, writes {write:.0}")
+    });
+    let fit = if trial::is_fit(trials) {
+        "fit for an agent"
     } else {
-        words.join(", ")
+        "not fit for an agent: expect it to fail at most tasks"
     };
     format!(
-        "recorded: {name} can do {can} (verified {}); thinking and vision are not checked",
+        "can: {}. cannot: {}. calls: {calls}{speed}\nrecorded: {name} is {fit} (verified {})",
+        words(&verified.passed),
+        words(&verified.failed),
         verified.date
     )
 }
@@ -236,21 +260,44 @@ fn today() -> String {
 mod tests {
     use super::conclusion;
     use wisp_agent::model::known::Verified;
+    use wisp_agent::model::trial::{QUESTIONS, Trial};
+
+    fn trials(passed: &[&str]) -> Vec<Trial> {
+        let trial = |name: &'static str| Trial {
+            name,
+            passed: passed.contains(&name),
+            seconds: 1.0,
+            as_text: false,
+            speed: None,
+            reason: None,
+        };
+        QUESTIONS.iter().map(|q| trial(q.name)).collect()
+    }
 
     #[test]
-    fn the_conclusion_says_what_the_model_can_do() {
+    fn the_conclusion_is_in_plain_words() {
+        let passed = ["toolCalling", "guidedGeneration", "answerInWords", "longOutput"];
         let mut verified = Verified {
             date: "2026-11-30".into(),
-            passed: vec!["guidedGeneration".into(), "toolCalling".into()],
-            failed: vec![],
+            passed: passed.map(str::to_owned).to_vec(),
+            failed: vec!["secondCall".into()],
+            calls: Some("guided".into()),
+            speed: Some((39.6, 9.4)),
+            ..Verified::default()
         };
         assert_eq!(
-            conclusion("m", Some(&verified)),
-            "recorded: m can do tool calling, structured replies (verified 2026-11-30); thinking and vision are not \
-             checked"
+            conclusion("m", &trials(&passed), Some(&verified)),
+            "can: a call, a line of a long output, an answer in words, a guided action. cannot: two calls in a row. calls: its \
+             replies are held to a schema (guided); reads 40 tokens a second, writes 9\n\
+             recorded: m is fit for an agent (verified 2026-11-30)"
         );
         verified.passed.clear();
-        assert!(conclusion("m", Some(&verified)).starts_with("recorded: m can do text only (verified"));
-        assert_eq!(conclusion("m", None), "nothing recorded: m cannot be talked to");
+        verified.calls = None;
+        verified.speed = None;
+        assert!(conclusion("m", &trials(&[]), Some(&verified)).contains("m is not fit for an agent"));
+        assert_eq!(
+            conclusion("m", &trials(&[]), None),
+            "nothing recorded: m cannot be talked to"
+        );
     }
 }

@@ -1,0 +1,424 @@
+//! Guided calls: a model whose own calls fail is held to a JSON schema, one action with its arguments or the answer,
+//! so that no call can be malformed and none is lost in text.
+//!
+//! [`GuidedTurn`] lives for one turn. Before each request it says which actions may be taken now ([`GuidedTurn::schema`]), and
+//! after each reply what the action is ([`GuidedTurn::take`]). It decides nothing about what may run: an action becomes an
+//! ordinary call of the registry. What it does decide was measured with small models (docs/decisions): an action that
+//! was taken and changed nothing since is not run again, an answer to a request for a change is refused once while
+//! nothing has changed, edits are offered when a change was asked for and only of files that were read.
+
+pub mod actions;
+pub mod decode;
+pub mod folder;
+pub mod messages;
+pub mod schema;
+pub mod words;
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use wisp_ollama::{ToolCall, ToolDefinition};
+
+use folder::Snapshot;
+use schema::{Offer, Takes, listable};
+
+/// Actions of one turn after which only the answer is offered.
+const ACTIONS: u32 = 12;
+/// The most lines of a file that are listed for a replacement.
+const LISTED: usize = 80;
+/// The longest line that is listed, bytes.
+const LISTED_BYTES: usize = 160;
+/// The share of a file's lines that a write may leave, in tenths, and the lines from which on it counts.
+const KEPT_TENTHS: usize = 6;
+const KEPT_FROM: usize = 3;
+
+/// The most characters of a command.
+const COMMAND: usize = 300;
+
+/// What a model is told of an action that was taken already.
+const AGAIN: &str = "You did this already. Do not do it again: answer my request now, in words.";
+/// What it is told of an answer while nothing has changed.
+const UNCHANGED: &str = "No file has been changed yet. Make the change with an action, then answer.";
+
+/// How the line on the folder's files begins.
+const FILES: &str = "(Files here: ";
+
+/// Whether a line of a prompt is wisp's own on the folder's files.
+pub fn is_files(line: &str) -> bool {
+    line.starts_with(FILES)
+}
+
+/// The line of wisp's own above the changes that an action made.
+const CHANGES: &str = "[changed files]";
+
+/// Where in a result the changes that its action made begin.
+fn changes_in(result: &str) -> Option<usize> {
+    let at = result.rfind(CHANGES)?;
+    let begins = at == 0 || result[..at].ends_with('\n');
+    let after = at + CHANGES.len();
+    (begins && result[after..].starts_with('\n')).then_some(after + 1)
+}
+
+/// What guides one turn.
+#[derive(Debug, Default)]
+pub struct GuidedTurn {
+    folder: PathBuf,
+    /// All that the person said in this conversation, this request included.
+    said: String,
+    /// The words of it that look like names of files.
+    said_names: Vec<String>,
+    wants_change: bool,
+    /// The folder when the turn began, and now.
+    start: Snapshot,
+    look: Snapshot,
+    /// Files that were read in this turn, and those of them that have not changed since.
+    seen: BTreeSet<String>,
+    fresh: BTreeSet<String>,
+    /// Files that this turn wrote.
+    wrote: BTreeSet<String>,
+    /// Lines that a replacement of this turn made, by file.
+    made: BTreeSet<(String, String)>,
+    /// Whether this turn changed anything, the words that its replacements took away, and those that they brought.
+    changed: bool,
+    removed: BTreeSet<String>,
+    added: BTreeSet<String>,
+    /// The words of the request, without the names of files, and whether it asks to add something.
+    wanted: BTreeSet<String>,
+    adds: bool,
+    /// The file that the last action appended to.
+    appended: Option<String>,
+    /// Actions taken, each with the folder as it was then.
+    taken: BTreeSet<u64>,
+    actions: u32,
+    answer_only: bool,
+    refused: bool,
+    /// Whether the server refused a schema with lists, so that there are none.
+    plain: bool,
+}
+
+/// What an action is to be.
+#[derive(Debug)]
+pub struct Taken {
+    /// The call.
+    pub call: ToolCall,
+    /// Why it is not run.
+    pub bar: Option<String>,
+}
+
+impl GuidedTurn {
+    /// A turn's guide. `said` is what the person said before.
+    pub fn new(folder: PathBuf, said: &str, request: &str) -> Self {
+        let look = Snapshot::at(&folder);
+        let said = format!("{said}\n{request}");
+        Self {
+            folder,
+            said_names: words::file_names(&said),
+            said,
+            wants_change: words::asks_for_change(request),
+            wanted: words::of_request(request),
+            adds: words::asks_to_add(request),
+            start: look.clone(),
+            look,
+            ..Self::default()
+        }
+    }
+
+    /// The line on the folder's files that goes with the request.
+    pub fn files(&self) -> String {
+        if self.look.has_more() {
+            return String::new();
+        }
+        let names: Vec<&str> = self.look.names().collect();
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        format!("{FILES}{names})")
+    }
+
+    /// The schema of the next reply. `others` are the tools that have no action of their own.
+    pub fn schema(&self, others: &[ToolDefinition]) -> Value {
+        if self.answer_only || self.actions >= ACTIONS {
+            return schema::schema(&[], &[]);
+        }
+        if self.plain {
+            return schema::schema(&self.plain_offers(), others);
+        }
+        schema::schema(&self.offers(), others)
+    }
+
+    /// Takes away the lists: the server refused a schema that has them. False when there were none.
+    pub fn go_plain(&mut self) -> bool {
+        !std::mem::replace(&mut self.plain, true)
+    }
+
+    fn plain_offers(&self) -> Vec<Offer<'_>> {
+        let mut offers = vec![
+            ("run", vec![("command", Takes::UpTo(COMMAND))]),
+            ("read", vec![("path", Takes::Any)]),
+        ];
+        if self.wants_change {
+            offers.push((
+                "replace",
+                vec![("path", Takes::Any), ("old", Takes::Any), ("new", Takes::Any)],
+            ));
+            offers.push(("append", vec![("path", Takes::Any), ("text", Takes::Any)]));
+            offers.push(("write", vec![("path", Takes::Any), ("content", Takes::Any)]));
+        }
+        offers
+    }
+
+    fn offers(&self) -> Vec<Offer<'_>> {
+        let mut offers = vec![("run", vec![("command", Takes::UpTo(COMMAND))])];
+        if self.look.has_more() {
+            return self.plain_offers();
+        }
+        let readable: Vec<&str> = self.listed().filter(|name| !self.fresh.contains(*name)).collect();
+        if !readable.is_empty() {
+            offers.push(("read", vec![("path", Takes::OneOf(readable))]));
+        }
+        if self.wants_change {
+            self.edits(&mut offers);
+        }
+        offers
+    }
+
+    /// The files that can be listed.
+    fn listed(&self) -> impl Iterator<Item = &str> {
+        self.look.names().filter(|name| listable(name))
+    }
+
+    fn edits<'a>(&'a self, offers: &mut Vec<Offer<'a>>) {
+        let named: Vec<&str> = self
+            .listed()
+            .filter(|name| words::names(&self.said, name))
+            .collect();
+        let meant = |name: &&str| named.is_empty() || named.contains(name) || self.seen.contains(*name);
+        let files: Vec<&str> = self.listed().filter(meant).collect();
+        let mut free = Vec::new();
+        for name in files.iter().copied().filter(|name| self.seen.contains(*name)) {
+            let (lines, whole) = self.lines(name);
+            if !whole && (lines.is_none() || !self.changed) {
+                free.push(name);
+            }
+            let lines = lines.unwrap_or_default();
+            if !lines.is_empty() {
+                let texts = vec![
+                    ("path", Takes::OneOf(vec![name])),
+                    ("old", Takes::OneOf(lines)),
+                    ("new", Takes::Any),
+                ];
+                offers.push(("replace", texts));
+            }
+        }
+        if !free.is_empty() {
+            offers.push((
+                "replace",
+                vec![
+                    ("path", Takes::OneOf(free)),
+                    ("old", Takes::Any),
+                    ("new", Takes::Any),
+                ],
+            ));
+        }
+        let appendable = files
+            .iter()
+            .copied()
+            .filter(|name| self.appended.as_deref() != Some(*name));
+        let appendable: Vec<&str> = appendable.filter(|_| self.adds).collect();
+        if !appendable.is_empty() {
+            offers.push((
+                "append",
+                vec![("path", Takes::OneOf(appendable)), ("text", Takes::Any)],
+            ));
+        }
+        let new = self.new_names();
+        if !new.is_empty() {
+            offers.push((
+                "write",
+                vec![("path", Takes::OneOf(new)), ("content", Takes::Any)],
+            ));
+        } else if named.is_empty() && self.adds {
+            offers.push(("write", vec![("path", Takes::Any), ("content", Takes::Any)]));
+        }
+    }
+
+    /// The lines of a file that a replacement can name, and whether those are all that have something in them.
+    fn lines(&self, name: &str) -> (Option<Vec<&str>>, bool) {
+        let Some(text) = self.look.text(name) else {
+            return (None, false);
+        };
+        if text.lines().count() > LISTED || text.lines().any(|line| line.len() > LISTED_BYTES) {
+            return (None, false);
+        }
+        let mut lines: Vec<&str> = Vec::new();
+        let mut whole = true;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let fits = listable(line);
+            whole &= fits;
+            let made = self.made.contains(&(name.to_owned(), line.to_owned()));
+            if fits && !made && self.matters(line) && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        (Some(lines), whole)
+    }
+
+    /// Whether a line may still have to be replaced. Once something was changed that is one with a word of the request, or
+    /// with a word that a replacement took away elsewhere: a small model goes on and changes what nobody asked for.
+    fn matters(&self, line: &str) -> bool {
+        let due = |word: &String| self.wanted.contains(word) || self.removed.contains(word);
+        !self.changed || words::words(line).any(|word| due(&word) && !self.added.contains(&word))
+    }
+
+    /// Names that were said and are no files, and files that this turn wrote.
+    fn new_names(&self) -> Vec<&str> {
+        let wrote = self.wrote.iter().map(String::as_str);
+        let said = self.said_names.iter().map(String::as_str);
+        let absent = said.filter(|name| !self.look.has(name) && !self.folder.join(name).exists());
+        let mut names: Vec<&str> = Vec::new();
+        for name in wrote.filter(|name| listable(name)).chain(absent) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// An answer: the note with which it is refused, once, when a change was asked for and nothing has changed.
+    pub fn refuse_answer(&mut self) -> Option<&'static str> {
+        let unchanged = !self.look.has_more() && self.look.changed_since(&self.start).is_empty();
+        let refused = self.wants_change && unchanged && !self.refused && self.actions + 1 < ACTIONS;
+        if !refused {
+            return None;
+        }
+        self.refused = true;
+        self.answer_only = false;
+        Some(UNCHANGED)
+    }
+
+    /// The call of an action, and why it is not run when it is not.
+    pub fn take(&mut self, action: &str, given: &Map<String, Value>) -> Taken {
+        self.actions += 1;
+        self.appended = None;
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (path, old) = (text("path"), text("old"));
+        let now = self.look.text(path);
+        let line = now
+            .filter(|_| action == "replace" && !old.is_empty())
+            .and_then(|now| {
+                let at = now.lines().position(|line| line == old)?;
+                (!text("new").trim_end_matches('\n').contains('\n')).then_some(at + 1)
+            });
+        let open = now.is_some_and(|now| !now.is_empty() && !now.ends_with('\n'));
+        // Nothing to look for means: at the end.
+        let action = if action == "replace" && old.is_empty() {
+            "append"
+        } else {
+            action
+        };
+        let mut given_now = given.clone();
+        if action == "append" && !given_now.contains_key("text") {
+            given_now.insert("text".to_owned(), text("new").into());
+        }
+        let call = actions::call(action, given_now, line, open);
+        let bar = self.bar(action, given, &call);
+        Taken { call, bar }
+    }
+
+    fn bar(&mut self, action: &str, given: &Map<String, Value>, call: &ToolCall) -> Option<String> {
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        let path = text("path");
+        let mut hasher = DefaultHasher::new();
+        (&call.name, Value::Object(call.arguments.clone()).to_string()).hash(&mut hasher);
+        // A look may be taken again once something has changed; the same edit is not made twice.
+        if matches!(action, "run" | "read") {
+            self.look.hash(&mut hasher);
+        }
+        if !self.taken.insert(hasher.finish()) {
+            self.answer_only = true;
+            return Some(AGAIN.to_owned());
+        }
+        let now = self.look.text(path).map(str::to_owned);
+        if text("command").chars().count() >= COMMAND {
+            return Some(format!(
+                "not run: the command was cut at {COMMAND} characters; write a shorter one"
+            ));
+        }
+        match (action, now) {
+            ("replace", _) if text("old") == text("new") => {
+                Some("old and new are the same, so nothing was changed".to_owned())
+            }
+            ("write", Some(now)) => {
+                let (was, is) = (now.lines().count(), text("content").lines().count());
+                if was < KEPT_FROM || is * 10 >= was * KEPT_TENTHS {
+                    return None;
+                }
+                self.seen.insert(path.to_owned());
+                Some(format!(
+                    "not written: {path} has {was} lines, and only {is} would be left; use replace for one line. It holds:\n{now}"
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes what an edit that was made means for what is offered next.
+    fn edited(&mut self, action: &str, given: &Map<String, Value>, path: String) {
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        match action {
+            "append" => self.appended = Some(path.clone()),
+            "write" => _ = self.wrote.insert(path.clone()),
+            _ => {
+                let (old, new): (BTreeSet<_>, BTreeSet<_>) = (
+                    words::words(text("old")).collect(),
+                    words::words(text("new")).collect(),
+                );
+                self.removed.extend(old.difference(&new).cloned());
+                self.added.extend(new);
+                self.made
+                    .extend(text("new").lines().map(|line| (path.clone(), line.to_owned())));
+            }
+        }
+        // What was changed is shown with the result.
+        self.fresh.insert(path.clone());
+        self.seen.insert(path);
+    }
+
+    /// After an action was run: notes what was read and gives the lines that changed, for the model.
+    pub fn after(&mut self, action: &str, given: &Map<String, Value>, ran: bool) -> String {
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        let path = text("path").to_owned();
+        let before = std::mem::replace(&mut self.look, Snapshot::at(&self.folder));
+        for name in self.look.changed_since(&before) {
+            self.fresh.remove(name);
+        }
+        if !ran {
+            return String::new();
+        }
+        match action {
+            "read" => {
+                self.seen.insert(path.clone());
+                self.fresh.insert(path);
+            }
+            "run" => {
+                let shown = before.names().filter(|name| words::names(text("command"), name));
+                self.seen.extend(shown.map(str::to_owned));
+            }
+            "append" | "write" | "replace" => self.edited(action, given, path),
+            _ => {}
+        }
+        let told = self.look.told_since(&before);
+        if told.is_empty() {
+            return told;
+        }
+        self.changed = true;
+        format!("{CHANGES}\n{told}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

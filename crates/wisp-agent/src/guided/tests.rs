@@ -1,0 +1,263 @@
+//! What a guide offers, takes and refuses, in folders of its own.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a folder of the user's is what a guide looks at"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::GuidedTurn;
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let home = tempfile::tempdir().expect("a directory");
+    for (name, text) in files {
+        put(home.path(), name, text);
+    }
+    home
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).expect("written");
+}
+
+fn guide(folder: &tempfile::TempDir, request: &str) -> GuidedTurn {
+    GuidedTurn::new(folder.path().to_owned(), "", request)
+}
+
+fn object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().expect("an object")
+}
+
+/// The actions on offer: for each its name and what its texts may be.
+fn offers(guide: &GuidedTurn) -> Vec<String> {
+    let schema = guide.schema(&[]);
+    let one = |of: &Value| {
+        let texts = of["properties"].as_object().expect("properties").iter().skip(1);
+        let texts = texts.map(|(name, takes)| match takes.get("enum") {
+            Some(listed) => format!("{name}={listed}"),
+            None => name.clone(),
+        });
+        let name = of["properties"]["action"]["const"].as_str().expect("a name");
+        format!("{name} {}", texts.collect::<Vec<_>>().join(" "))
+    };
+    schema["oneOf"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(one)
+        .collect()
+}
+
+/// Takes an action and, when it is to be run, notes that it was.
+fn does(guide: &mut GuidedTurn, action: &str, given: &Value) -> Option<String> {
+    let given = object(given);
+    let taken = guide.take(action, &given);
+    let _ = guide.after(action, &given, taken.bar.is_none());
+    taken.bar
+}
+
+#[test]
+fn a_question_is_offered_no_edit() {
+    let home = folder(&[("settings.ini", "port = 8173\n")]);
+    assert_eq!(
+        offers(&guide(&home, "Which port is in settings.ini?")),
+        ["run command", "read path=[\"settings.ini\"]", "answer text"]
+    );
+}
+
+#[test]
+fn a_file_is_replaced_in_by_its_lines_once_it_was_read() {
+    let home = folder(&[
+        ("report.txt", "Report\nStatus: draft\n"),
+        ("other.txt", "draft\n"),
+    ]);
+    let mut guide = guide(&home, "In report.txt, change draft to final.");
+    assert_eq!(
+        offers(&guide),
+        [
+            "run command",
+            "read path=[\"other.txt\",\"report.txt\"]",
+            "answer text"
+        ]
+    );
+    assert_eq!(does(&mut guide, "read", &json!({"path": "report.txt"})), None);
+    assert_eq!(
+        offers(&guide)[1..3],
+        [
+            "read path=[\"other.txt\"]",
+            "replace path=[\"report.txt\"] old=[\"Report\",\"Status: draft\"] new"
+        ]
+    );
+    let given = object(&json!({"path": "report.txt", "old": "Status: draft", "new": "Status: final"}));
+    let taken = guide.take("replace", &given);
+    assert_eq!(taken.call.name, "edit_file");
+    assert_eq!(
+        Value::Object(taken.call.arguments),
+        json!({"path": "report.txt", "mode": "replace", "line": 2, "content": "Status: final"})
+    );
+    put(home.path(), "report.txt", "Report\nStatus: final\n");
+    assert_eq!(
+        guide.after("replace", &given, true),
+        "report.txt changed:\n-Status: draft\n+Status: final"
+    );
+    // What was just made is not to be made over.
+    assert_eq!(
+        offers(&guide)[2],
+        "replace path=[\"report.txt\"] old=[\"Report\"] new"
+    );
+}
+
+#[test]
+fn lines_with_a_word_that_was_replaced_or_asked_for_are_offered_after_the_first_change() {
+    let home = folder(&[("shop.py", "def calc(a):\n    return a\n\nx = calc(1)\ny = 2\n")]);
+    let mut guide = guide(&home, "Rename calc to total in shop.py");
+    does(&mut guide, "read", &json!({"path": "shop.py"}));
+    let given = json!({"path": "shop.py", "old": "def calc(a):", "new": "def total(a):"});
+    let given = object(&given);
+    let _ = guide.take("replace", &given);
+    put(
+        home.path(),
+        "shop.py",
+        "def total(a):\n    return a\n\nx = calc(1)\ny = 2\n",
+    );
+    let _ = guide.after("replace", &given, true);
+    assert!(
+        offers(&guide).contains(&"replace path=[\"shop.py\"] old=[\"x = calc(1)\"] new".to_owned()),
+        "{:?}",
+        offers(&guide)
+    );
+}
+
+#[test]
+fn a_line_with_a_quotation_mark_is_replaced_as_free_text() {
+    let home = folder(&[("a.toml", "url = \"x\"\nretries = 2\n")]);
+    let mut guide = guide(&home, "Set retries to 5 in a.toml");
+    does(&mut guide, "read", &json!({"path": "a.toml"}));
+    let offered = offers(&guide);
+    assert!(
+        offered.contains(&"replace path=[\"a.toml\"] old=[\"retries = 2\"] new".to_owned()),
+        "{offered:?}"
+    );
+    assert!(
+        offered.contains(&"replace path=[\"a.toml\"] old new".to_owned()),
+        "{offered:?}"
+    );
+}
+
+#[test]
+fn a_new_file_is_written_under_the_name_that_was_said() {
+    let home = folder(&[]);
+    let offered = offers(&guide(&home, "Write a script squares.py and run it."));
+    assert!(
+        offered.contains(&"write path=[\"squares.py\"] content".to_owned()),
+        "{offered:?}"
+    );
+    let offered = offers(&guide(&home, "Write a haiku into a new file."));
+    assert!(offered.contains(&"write path content".to_owned()), "{offered:?}");
+}
+
+#[test]
+fn what_was_done_is_not_done_again_while_nothing_changed() {
+    let home = folder(&[("a.txt", "one\n")]);
+    let mut guide = guide(&home, "Append two to a.txt");
+    let list = json!({"command": "ls"});
+    assert_eq!(does(&mut guide, "run", &list), None);
+    let again = does(&mut guide, "run", &list).expect("refused");
+    assert!(again.starts_with("You did this already."), "{again}");
+    assert_eq!(offers(&guide), ["answer text"]);
+    // With a change a look is another one; an edit stays the same.
+    guide.answer_only = false;
+    put(home.path(), "a.txt", "one\ntwo\n");
+    let _ = guide.after("", &Map::new(), false);
+    assert_eq!(does(&mut guide, "run", &list), None);
+    let append = json!({"path": "a.txt", "text": "two"});
+    assert_eq!(does(&mut guide, "append", &append), None);
+    put(home.path(), "a.txt", "one\ntwo\ntwo\n");
+    let _ = guide.after("", &Map::new(), false);
+    assert!(does(&mut guide, "append", &append).is_some());
+}
+
+#[test]
+fn an_answer_before_the_change_is_refused_once() {
+    let home = folder(&[("a.txt", "one\n")]);
+    let mut asks = guide(&home, "What is in a.txt?");
+    assert_eq!(asks.refuse_answer(), None);
+    let mut changes = guide(&home, "Append two to a.txt");
+    assert!(
+        changes
+            .refuse_answer()
+            .is_some_and(|note| note.starts_with("No file has been changed"))
+    );
+    assert_eq!(changes.refuse_answer(), None);
+    let mut changed = guide(&home, "Append two to a.txt");
+    put(home.path(), "a.txt", "one\ntwo\n");
+    let _ = changed.after("run", &Map::new(), true);
+    assert_eq!(changed.refuse_answer(), None);
+}
+
+#[test]
+fn a_write_that_loses_most_lines_is_not_made() {
+    let home = folder(&[("a.toml", "url = 1\nretries = 2\ntimeout = 45\n")]);
+    let mut guide = guide(&home, "Set retries to 5");
+    let why = does(
+        &mut guide,
+        "write",
+        &json!({"path": "a.toml", "content": "retries = 5"}),
+    )
+    .expect("refused");
+    assert!(
+        why.starts_with("not written: a.toml has 3 lines, and only 1 would be left"),
+        "{why}"
+    );
+    assert!(why.contains("timeout = 45"), "{why}");
+    let whole = json!({"path": "a.toml", "content": "url = 1\nretries = 5\n"});
+    assert_eq!(does(&mut guide, "write", &whole), None);
+}
+
+#[test]
+fn an_empty_old_appends() {
+    let home = folder(&[("a.txt", "one")]);
+    let mut guide = guide(&home, "Add two to a.txt");
+    let given = object(&json!({"path": "a.txt", "old": "", "new": "two"}));
+    assert_eq!(
+        Value::Object(guide.take("replace", &given).call.arguments),
+        json!({"path": "a.txt", "mode": "append", "content": "\ntwo\n"})
+    );
+}
+
+#[test]
+fn a_folder_of_many_files_and_a_server_that_refuses_lists_have_free_paths() {
+    let many: Vec<(String, &str)> = (0..70).map(|n| (format!("f{n}.txt"), "x\n")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    let home = folder(&many);
+    let change = "Replace x with y in f3.txt";
+    assert_eq!(
+        offers(&guide(&home, change)),
+        [
+            "run command",
+            "read path",
+            "replace path old new",
+            "append path text",
+            "write path content",
+            "answer text"
+        ]
+    );
+    let home = folder(&[("a.txt", "x\n")]);
+    let mut refused = guide(&home, "What is in a.txt?");
+    assert!(refused.go_plain());
+    assert!(!refused.go_plain());
+    assert_eq!(offers(&refused), ["run command", "read path", "answer text"]);
+}
+
+#[test]
+fn the_folders_files_stand_below_the_request() {
+    assert_eq!(guide(&folder(&[]), "hi").files(), "(Files here: none)");
+    assert_eq!(
+        guide(&folder(&[("b", ""), ("a", "")]), "hi").files(),
+        "(Files here: a, b)"
+    );
+}
