@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Redirect, Shape, SimpleCommand};
+use crate::command::{Redirect, Shape, SimpleCommand, Word};
 use crate::rules::risks;
 
 /// What an approval is remembered by.
@@ -58,7 +58,9 @@ impl Pattern {
         if !risks.verb_programs.has(name) {
             return Self::Program(with_options(name, part));
         }
-        let first = part.args().iter().find(|word| !word.text.starts_with('+'));
+        // `cargo +nightly`, but not `+/a/toolchain`, which is a program of its own.
+        let named = |word: &&Word| word.text.starts_with('+') && !word.text.contains('/');
+        let first = part.args().iter().find(|word| !named(word));
         match first {
             Some(verb) if STARTERS.contains(&(name, verb.text.as_str())) => exact(),
             Some(verb) if verb.literal && verb.text.starts_with(|c: char| c.is_ascii_alphabetic()) => {

@@ -172,7 +172,10 @@ fn runs_what_was_saved(parts: &[SimpleCommand]) -> bool {
         );
         if risks().network.has(name) || name == "tee" {
             let words = part.args().iter().map(|word| word.text.as_str());
-            saved.extend(words.filter(|word| !word.starts_with('-') && !word.contains("://")));
+            let words = words.filter(|word| !word.starts_with('-'));
+            // Without a name of its own, what is fetched is saved under the last part of its address.
+            let names = words.flat_map(|word| [Some(word), word.rsplit(['/', ':']).next()]);
+            saved.extend(names.flatten().filter(|name| !name.is_empty()));
         }
     }
     false
@@ -202,15 +205,29 @@ fn compile(patterns: &[String]) -> Result<Vec<Regex>, InvalidPattern> {
 /// The parts of a line that could not be read, by its punctuation alone, so that deny rules still apply to it.
 fn crude_parts(line: &str) -> Vec<SimpleCommand> {
     let words = |piece: &str| -> Vec<Word> {
-        piece
+        let all: Vec<&str> = piece
             .split(|c: char| c.is_whitespace() || "'\"\\".contains(c))
             .filter(|word| !word.is_empty())
-            .map(Word::literal)
+            .collect();
+        let redirected = |at: usize| at > 0 && all[at - 1].ends_with('<') && all[at - 1].starts_with('<');
+        let kept = |at: &usize| !all[*at].starts_with('<') && !redirected(*at);
+        (0..all.len())
+            .filter(kept)
+            .map(|at| Word::literal(all[at]))
             .collect()
     };
     let mut parts = Vec::new();
-    for piece in line.split([';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}']) {
-        let words = words(piece);
+    for piece in line.split_inclusive([';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}']) {
+        let bare = piece.trim_end_matches([';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}']);
+        let mut words = words(bare);
+        // What a substitution puts here is not known.
+        if piece.ends_with(['(', '`']) && bare.ends_with(['$', '<', '"', ' ', '=']) {
+            let substituted = Word::literal("$(");
+            words.push(Word {
+                literal: false,
+                ..substituted
+            });
+        }
         // A wrapper before the program cannot be told from its options here: every word may be the program.
         for at in 0..words.len().min(8) {
             parts.push(SimpleCommand::of_words(words[at..].to_vec(), false));

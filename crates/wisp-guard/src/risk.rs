@@ -193,7 +193,7 @@ fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Le
     for redirect in &part.redirects {
         let target = redirect.target.text.as_str();
         if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
-            let sends = !redirect.target.literal;
+            let sends = redirect.writes || !redirect.target.literal;
             let level = if sends { Level::Dangerous } else { Level::Moderate };
             found.push((level, "opens a network connection".to_owned()));
         } else if redirect.changes_a_file() && empties(part) {

@@ -252,7 +252,13 @@ fn runs_its_value(text: &str) -> bool {
     inner.starts_with('!')
         || name.starts_with('@')
         || name.starts_with('[')
-        || name.starts_with(':') && name[1..].starts_with(|c: char| c.is_alphabetic() || c == '$')
+        || cuts(name) && name.chars().any(|c| c.is_alphabetic() || "$`_".contains(c))
+}
+
+/// Whether what follows a variable's name cuts a piece out of it (`:0:n`): where and how long is arithmetic, in which
+/// bash runs what a variable holds.
+fn cuts(after: &str) -> bool {
+    after.starts_with(':') && !after[1..].starts_with(['-', '=', '?', '+'])
 }
 
 /// Whether the shell, too, starts a comment here: at the start of a word.
