@@ -231,6 +231,9 @@ fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> 
         "command_name" if RESERVED.contains(&text) => {
             Err(Unreadable::new(format!("{text} stands where a program should")))
         }
+        "file_redirect" if text.trim_start().starts_with("&>") && !ends_its_command(node, line) => {
+            Err(Unreadable::new("shells differ about what follows its &>"))
+        }
         "file_descriptor" if text.len() > 1 => Err(Unreadable::new("shells read its descriptor differently")),
         "heredoc_redirect" => {
             check_place(node)?;
@@ -238,6 +241,14 @@ fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> 
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a redirection has one target, and its command nothing after it. In a POSIX shell `a &> b c` is `a &` and then
+/// `> b c`, which runs c.
+fn ends_its_command(node: Node<'_>, line: &str) -> bool {
+    let after = line[node.end_byte()..].replace("\\\n", "");
+    let after = after.trim_start_matches([' ', '\t']);
+    node.named_child_count() == 1 && (after.is_empty() || after.starts_with([';', '\n', '|', '&', ')', '`']))
 }
 
 fn has_child(node: Node<'_>, kind: &str) -> bool {

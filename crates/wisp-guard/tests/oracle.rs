@@ -1,7 +1,9 @@
 //! The splitter against the shells themselves: generated lines are run by `dash` and `bash`, in which every program is
 //! a function that records how it was called, and each recorded call must have been in the splitter's answer.
 //!
-//! Nothing else can run: `PATH` is an empty directory. `WISP_ORACLE_LINES` sets how many lines, `WISP_ORACLE_SEED` where
+//! What a wrapper starts (`env`, `xargs`, `timeout`, `sh -c`) is a program of the same name that records its call too.
+//!
+//! Nothing else can run: `PATH` has those programs and the wrappers. `WISP_ORACLE_LINES` sets how many lines, `WISP_ORACLE_SEED` where
 //! they start; a million take some minutes. Each line goes to one of the shells, and to both when a number is set.
 
 #![allow(
@@ -79,10 +81,41 @@ fn word(dice: &mut Dice, depth: usize) -> String {
     }
 }
 
+/// The programs that start others, and how they are called.
+const WRAPPERS: [&str; 7] = ["env", "nice", "nohup", "timeout", "setsid", "stdbuf", "xargs"];
+const WRAPPED: [&str; 18] = [
+    "env",
+    "env A=b",
+    "env -u B",
+    "env A=b C='d e'",
+    "nice",
+    "nice -n 3",
+    "nohup",
+    "timeout 5",
+    "timeout -k 1 5",
+    "timeout --signal=INT 5",
+    "setsid -w",
+    "stdbuf -oL",
+    "xargs",
+    "xargs -n1",
+    "xargs -I{}",
+    "xargs -I x",
+    "env nice timeout 9",
+    "env -- nohup",
+];
+
 fn command(dice: &mut Dice, depth: usize) -> String {
     let mut text = String::new();
     if dice.roll(8) == 0 {
         text = format!("v={} ", word(dice, depth + 1));
+    }
+    match dice.roll(60) {
+        0 => text = format!("{text}{} ", dice.of(&WRAPPED)),
+        1 => {
+            let script = line(dice, depth + 1).replace('\'', "");
+            return format!("{text}{}sh -c '{script}'", dice.of(&["", "env ", "timeout 5 "]));
+        }
+        _ => {}
     }
     text += dice.of(&PROGRAMS);
     for _ in 0..dice.roll(3) {
@@ -187,10 +220,35 @@ fn lines(count: usize, seed: u64) -> Vec<String> {
     lines
 }
 
+/// Makes the directory that is `PATH`: wrappers, a shell, and programs that record how they were called.
+fn programs_on_path(dir: &Path) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let bin = dir.join("bin");
+    fs::create_dir(&bin).unwrap();
+    let real = |name: &str| {
+        let places = ["/bin", "/usr/bin"];
+        places
+            .iter()
+            .map(|place| Path::new(place).join(name))
+            .find(|path| path.exists())
+    };
+    for wrapper in WRAPPERS.iter().chain(&["sh"]) {
+        if let Some(path) = real(wrapper) {
+            symlink(path, bin.join(wrapper)).unwrap();
+        }
+    }
+    for program in PROGRAMS {
+        let path = bin.join(program);
+        let text = format!("#!/bin/sh\nprintf '%s{WORD}' \"$L\" {program} \"$@\" '{END}' >&9\n");
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}
+
 /// Runs the lines in one process of the shell and gives the calls of each.
 fn calls(shell: &str, lines: &[String], dir: &Path) -> Vec<Vec<Vec<String>>> {
     use std::fmt::Write;
-    let mut script = String::from("ulimit -t 20\nexec 9>>record\n");
+    let mut script = String::from("ulimit -t 60\nexport L\nexec 9>>record\n");
     for program in PROGRAMS {
         let _ = writeln!(
             script,
@@ -201,6 +259,7 @@ fn calls(shell: &str, lines: &[String], dir: &Path) -> Vec<Vec<Vec<String>>> {
         let _ = writeln!(script, "L={at}\n( eval '{}' )", line.replace('\'', "'\\''"));
     }
     fs::write(dir.join("script"), script).unwrap();
+    programs_on_path(dir);
     let program = ["/bin", "/usr/bin"]
         .iter()
         .map(|bin| format!("{bin}/{shell}"))
@@ -209,7 +268,7 @@ fn calls(shell: &str, lines: &[String], dir: &Path) -> Vec<Vec<Vec<String>>> {
         .arg("script")
         .current_dir(dir)
         .env_clear()
-        .env("PATH", dir.join("empty"))
+        .env("PATH", dir.join("bin"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
