@@ -350,6 +350,7 @@ pub fn client(env: &Env, config: &Config) -> Result<Client, OpenError> {
     let host = Host::parse(&named.unwrap_or_default())?;
     let timeouts = Timeouts {
         idle: Some(config.idle_timeout()),
+        total: config.total_timeout(),
         ..Timeouts::default()
     };
     let client = Client::with_timeouts(host, timeouts)?;

@@ -90,7 +90,13 @@ pub const SETTINGS: &[Setting] = &[
         "ollama.idleTimeoutSeconds",
         whole(1, DAY_SECONDS),
         "900",
-        "Seconds without a byte from Ollama after which a request is given up; a model is silent while it writes a tool call",
+        "Seconds without a whole line from Ollama after which a request is given up; a model is silent while it writes a tool call",
+    ),
+    row(
+        "ollama.totalTimeoutSeconds",
+        whole(0, 7 * DAY_SECONDS),
+        "21600",
+        "Seconds after which an answer is given up although it goes on; 0 never",
     ),
     row(
         "ollama.keepAlive",

@@ -92,9 +92,15 @@ impl Config {
         self.whole("ollama.contextLength")
     }
 
-    /// How long Ollama may send nothing.
+    /// How long Ollama may send no whole line.
     pub fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.whole_or_default("ollama.idleTimeoutSeconds"))
+    }
+
+    /// How long an answer of Ollama may take; `None` for ever.
+    pub fn total_timeout(&self) -> Option<Duration> {
+        let seconds = self.whole_or_default("ollama.totalTimeoutSeconds");
+        (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 
     /// How long Ollama keeps the model loaded, as Ollama writes it.
@@ -286,6 +292,7 @@ mod tests {
         assert_eq!((config.ollama_url(), config.ollama_api_key()), (None, None));
         assert_eq!((config.context_length(), config.think()), (None, None));
         assert_eq!(config.idle_timeout(), Duration::from_mins(15));
+        assert_eq!(config.total_timeout(), Some(Duration::from_hours(6)));
         assert_eq!(config.command_timeout(), Some(Duration::from_mins(1)));
         assert_eq!(config.command_max_output_bytes(), None);
         assert!(config.deny().is_empty() && config.allow().is_empty());

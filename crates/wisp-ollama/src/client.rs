@@ -40,8 +40,11 @@ pub struct Timeouts {
     pub connect: Duration,
     /// Until the first byte of a chat's answer: the queue, the load and the prompt together. `None` is forever.
     pub first_byte: Option<Duration>,
-    /// Between two bytes of a stream. A tool call is silent while it is written. `None` is forever.
+    /// Until the next whole line of a stream: bytes that end no line do not count. A tool call is silent while it is
+    /// written. `None` is forever.
     pub idle: Option<Duration>,
+    /// From the beginning of a chat's answer to its last line, however lively it is. `None` is forever.
+    pub total: Option<Duration>,
     /// For the small routes (version, tags, show), from start to end.
     pub query: Duration,
     /// For `/api/ps`, which newer servers hold back until a load ends.
@@ -54,6 +57,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(5),
             first_byte: None,
             idle: Some(Duration::from_mins(10)),
+            total: Some(Duration::from_hours(6)),
             query: Duration::from_secs(30),
             ps: Duration::from_secs(2),
         }
@@ -133,7 +137,7 @@ impl Client {
     pub async fn chat_body(&self, body: Vec<u8>) -> Result<ChatStream, Error> {
         let request = self.post("/api/chat", body);
         let response = self.answered(request, self.timeouts.first_byte).await?;
-        Ok(ChatStream::new(self.lines(response)))
+        Ok(ChatStream::new(self.lines(response, self.timeouts.total)))
     }
 
     /// The prompt exactly as the model would read it, after the server's own cuts. Only from 0.11.5 on: older servers
@@ -141,7 +145,7 @@ impl Client {
     pub async fn render(&self, request: &ChatRequest) -> Result<Option<String>, Error> {
         let request = self.post("/api/chat", request.render_body());
         let response = self.answered(request, self.timeouts.first_byte).await?;
-        let wire: WireLine = self.json(response).await?;
+        let wire: WireLine = self.in_time(self.timeouts.query, self.json(response)).await?;
         Ok(wire.rendered())
     }
 
@@ -198,7 +202,8 @@ impl Client {
         let response = self
             .answered(self.post("/api/pull", body), Some(self.timeouts.query))
             .await?;
-        Ok(PullStream::new(self.lines(response)))
+        // A large model takes as long as the network does.
+        Ok(PullStream::new(self.lines(response, None)))
     }
 
     /// Removes a model from the server's disk.
@@ -227,12 +232,21 @@ impl Client {
         self.request(Method::POST, path).body(body)
     }
 
-    fn lines(&self, response: Response) -> LineStream {
-        LineStream::new(response, self.host.to_string(), self.timeouts.idle)
+    fn lines(&self, response: Response, total: Option<Duration>) -> LineStream {
+        LineStream::new(response, self.host.to_string(), self.timeouts.idle, total)
     }
 
     async fn query<T: DeserializeOwned>(&self, request: RequestBuilder, limit: Duration) -> Result<T, Error> {
         let whole = async { self.json(self.answered(request, None).await?).await };
+        self.in_time(limit, whole).await
+    }
+
+    /// What comes of it, or that it took too long.
+    async fn in_time<T>(
+        &self,
+        limit: Duration,
+        whole: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         tokio::time::timeout(limit, whole)
             .await
             .unwrap_or_else(|_| Err(self.silent(limit)))
@@ -258,9 +272,11 @@ impl Client {
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             return Err(self.redirected(&response));
         }
-        let (body, _) = read_up_to(response, MAX_ERROR_BYTES)
-            .await
-            .map_err(|cause| self.not_sent(&cause))?;
+        let read = async {
+            let read = read_up_to(response, MAX_ERROR_BYTES).await;
+            read.map_err(|cause| self.not_sent(&cause))
+        };
+        let (body, _) = self.in_time(self.timeouts.query, read).await?;
         Err(Error::from_body(&self.host.to_string(), status.as_u16(), &body))
     }
 

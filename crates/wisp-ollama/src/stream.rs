@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use bytes::Bytes;
 use reqwest::Response;
 use serde::de::DeserializeOwned;
@@ -122,16 +124,31 @@ pub(crate) struct LineStream {
     response: Response,
     splitter: LineSplitter,
     idle: Option<Duration>,
+    total: Option<Duration>,
+    began: Instant,
+    /// Since when a line is waited for; the wait may be given up and taken up again.
+    waiting: Option<Instant>,
+    /// Whether anything arrived in this wait.
+    heard: bool,
     pub(crate) host: String,
     ended: bool,
 }
 
 impl LineStream {
-    pub(crate) fn new(response: Response, host: String, idle: Option<Duration>) -> Self {
+    pub(crate) fn new(
+        response: Response,
+        host: String,
+        idle: Option<Duration>,
+        total: Option<Duration>,
+    ) -> Self {
         Self {
             response,
             splitter: LineSplitter::default(),
             idle,
+            total,
+            began: Instant::now(),
+            waiting: None,
+            heard: false,
             host,
             ended: false,
         }
@@ -141,13 +158,17 @@ impl LineStream {
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             if let Some(line) = self.splitter.next_line().map_err(too_long)? {
+                self.waiting = None;
                 return Ok(Some(line));
             }
             if self.ended {
                 return self.splitter.rest().map_err(too_long);
             }
             match self.chunk().await? {
-                Some(chunk) => self.splitter.push(&chunk),
+                Some(chunk) => {
+                    self.heard = true;
+                    self.splitter.push(&chunk);
+                }
                 None => self.ended = true,
             }
         }
@@ -161,21 +182,46 @@ impl LineStream {
     }
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let since = *self.waiting.get_or_insert_with(|| {
+            self.heard = false;
+            Instant::now()
+        });
+        let silence = self.idle.map(|idle| (since + idle, false));
+        let whole = self.total.map(|total| (self.began + total, true));
         let chunk = self.response.chunk();
-        let read = match self.idle {
-            Some(idle) => tokio::time::timeout(idle, chunk)
-                .await
-                .map_err(|_| Error::Silent {
-                    host: self.host.clone(),
-                    after: idle,
-                    answering: true,
-                })?,
+        let read = match silence.into_iter().chain(whole).min() {
+            Some((end, of_all)) => match tokio::time::timeout_at(end, chunk).await {
+                Ok(read) => read,
+                Err(_) => return Err(self.out_of_time(of_all)),
+            },
             None => chunk.await,
         };
         read.map_err(|cause| Error::Lost {
             host: self.host.clone(),
             detail: crate::client::innermost(&cause),
         })
+    }
+}
+
+impl LineStream {
+    /// Which limit was reached: that of the whole answer, or that of one wait.
+    fn out_of_time(&self, of_all: bool) -> Error {
+        let host = self.host.clone();
+        match (of_all, self.heard) {
+            (true, _) => Error::Endless {
+                host,
+                after: self.total.unwrap_or_default(),
+            },
+            (false, true) => Error::Trickling {
+                host,
+                after: self.idle.unwrap_or_default(),
+            },
+            (false, false) => Error::Silent {
+                host,
+                after: self.idle.unwrap_or_default(),
+                answering: true,
+            },
+        }
     }
 }
 

@@ -247,6 +247,59 @@ async fn silence_is_bounded_before_and_within_a_reply() {
     assert_eq!(stream.reply().content, "a");
 }
 
+/// A server that answers with a head, and then the same bytes over and over, a few milliseconds apart.
+async fn endless(bytes: &'static [u8]) -> (wisp_ollama::Host, tokio::task::JoinHandle<()>) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a free port");
+    let host = wisp_ollama::Host::parse(&listener.local_addr().expect("bound").to_string()).expect("a host");
+    let task = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.expect("a client");
+        let _ = socket.read(&mut [0; 4096]).await;
+        let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\nconnection: close\r\n\r\n";
+        let mut sent = socket.write_all(head).await;
+        while sent.is_ok() {
+            sent = socket.write_all(bytes).await;
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    });
+    (host, task)
+}
+
+#[tokio::test]
+async fn bytes_that_end_no_line_do_not_keep_a_reply_alive() {
+    for bytes in [&b" "[..], b"\n"] {
+        let (host, server) = endless(bytes).await;
+        let timeouts = Timeouts {
+            idle: Some(Duration::from_millis(60)),
+            ..Timeouts::default()
+        };
+        let client = wisp_ollama::Client::with_timeouts(host, timeouts).expect("a client");
+        let mut stream = client.chat(&request()).await.expect("begins");
+        let error = stream.finish().await.expect_err("trickles");
+        assert!(matches!(error, Error::Trickling { .. }), "{error:?}");
+        drop(stream);
+        server.abort();
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_never_ends_is_given_up_with_what_arrived() {
+    let (host, server) = endless(b"{\"message\":{\"content\":\"a\"},\"done\":false}\n").await;
+    let timeouts = Timeouts {
+        total: Some(Duration::from_millis(80)),
+        ..Timeouts::default()
+    };
+    let client = wisp_ollama::Client::with_timeouts(host, timeouts).expect("a client");
+    let mut stream = client.chat(&request()).await.expect("begins");
+    let error = stream.finish().await.expect_err("endless");
+    assert!(matches!(error, Error::Endless { .. }), "{error:?}");
+    assert!(stream.reply().content.starts_with('a'), "{:?}", stream.reply());
+    drop(stream);
+    server.abort();
+}
+
 #[tokio::test]
 async fn a_pending_line_may_be_given_up_and_asked_for_again() {
     let line = b"{\"message\":{\"content\":\"abc\"},\"done\":true}\n";

@@ -57,6 +57,22 @@ pub enum Error {
         /// Whether anything of the answer had arrived before.
         answering: bool,
     },
+    /// Bytes arrived for as long as a silence may last, but no whole line.
+    #[error("{host} sent no whole line for {} seconds", after.as_secs_f64())]
+    Trickling {
+        /// The server's address.
+        host: String,
+        /// The time that was allowed.
+        after: Duration,
+    },
+    /// The answer took longer than a whole answer may.
+    #[error("the answer of {host} had not ended after {} seconds", after.as_secs_f64())]
+    Endless {
+        /// The server's address.
+        host: String,
+        /// The time that was allowed.
+        after: Duration,
+    },
     /// The stream ended in good order but without its last line. Nothing may be executed from the reply.
     #[error("the reply ended before it was finished")]
     Unfinished {
@@ -172,6 +188,10 @@ impl Error {
             }
             Self::Silent { answering: false, .. } => {
                 "a model may be loading or another request may be before this one: see `ollama ps`"
+            }
+            Self::Trickling { .. } => "the server, or a proxy before it, holds its answer back; see its log",
+            Self::Endless { .. } => {
+                "a model may be in a loop; allow more with `wisp config set ollama.totalTimeoutSeconds`"
             }
             Self::Unfinished { .. } => {
                 "models that repeat one token are stopped this way; ask again or choose another model"
