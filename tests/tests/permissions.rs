@@ -143,7 +143,7 @@ fn stored_approvals_are_listed_and_taken_back() {
     turn(&mut chat, &[json!({"decision": "project"})]);
     drop(chat);
     let listed = wisp.run(&["approvals"], "").text();
-    assert!(listed.contains("touch *  this directory until "), "{listed}");
+    assert!(listed.contains("touch *  for this directory until "), "{listed}");
     let id = listed.split_whitespace().next().unwrap().to_owned();
     let ran = wisp.run(&["approvals", "revoke", "zz"], "");
     assert_eq!(ran.code, Some(64), "{}", ran.err);

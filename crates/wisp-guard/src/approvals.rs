@@ -29,6 +29,28 @@ impl Scope {
     pub fn is_stored(self) -> bool {
         matches!(self, Self::Project | Self::Always)
     }
+
+    /// Its word, as the audit and the file have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Turn => "turn",
+            Self::Session => "session",
+            Self::Project => "project",
+            Self::Always => "always",
+        }
+    }
+
+    /// How far it reaches, after "allowed" or "approved".
+    pub fn reach(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Turn => "for this turn",
+            Self::Session => "for this session",
+            Self::Project => "for this directory",
+            Self::Always => "everywhere",
+        }
+    }
 }
 
 /// One thing a person allowed. Also a row of `approvals.json`.

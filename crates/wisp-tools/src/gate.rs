@@ -434,7 +434,7 @@ impl Call<'_> {
                 self.recorded(Kind::Error, details)?;
             }
         }
-        Ok(word(reach))
+        Ok(reach.word())
     }
 
     fn record_verdict(&self, wanted: &Wanted<'_>, level: Level, reasons: &[String]) -> Result<(), Returned> {
@@ -549,17 +549,6 @@ fn visible(text: &str) -> String {
     Request::Command { line }.shown()
 }
 
-/// How far an answer reaches, in a word.
-fn word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Once => "once",
-        Scope::Turn => "turn",
-        Scope::Session => "session",
-        Scope::Project => "project",
-        Scope::Always => "always",
-    }
-}
-
 /// Which answer allows a later call, and until when: `touch * was allowed for this session`.
 fn earlier(approval: &Approval) -> String {
     let until = approval.expires_at.map_or_else(String::new, |end| {
@@ -568,13 +557,11 @@ fn earlier(approval: &Approval) -> String {
             end.to_zoned_datetime(jiff::tz::TimeZone::system()).date()
         )
     });
-    let scope = match approval.scope {
-        Scope::Once | Scope::Turn => "for this turn",
-        Scope::Session => "for this session",
-        Scope::Project => "for this directory",
-        Scope::Always => "everywhere",
-    };
-    format!("{} was allowed {scope}{until}", approval.pattern)
+    format!(
+        "{} was allowed {}{until}",
+        approval.pattern,
+        approval.scope.reach()
+    )
 }
 
 /// Something that is to be done, as the gate handles it.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
-use wisp_guard::{Approval, Mode, Scope};
+use wisp_guard::{Approval, Mode};
 
 use super::Scene;
 use crate::conversation::Conversation;
@@ -92,7 +92,7 @@ pub(super) async fn approvals(conversation: &mut Conversation, rest: &str, _: &S
     Next::Go
 }
 
-/// `a1b2c3d4  touch *  this session, in /src, up to moderate`.
+/// `a1b2c3d4  touch *  for this session, in /src, up to moderate`.
 pub fn row(approval: &Approval) -> String {
     let until = approval.expires_at.map_or_else(String::new, |end| {
         format!(
@@ -100,13 +100,7 @@ pub fn row(approval: &Approval) -> String {
             end.to_zoned_datetime(jiff::tz::TimeZone::system()).date()
         )
     });
-    let reach = match approval.scope {
-        Scope::Once => "once",
-        Scope::Turn => "this turn",
-        Scope::Session => "this session",
-        Scope::Project => "this directory",
-        Scope::Always => "everywhere",
-    };
+    let reach = approval.scope.reach();
     let place = approval
         .working_directory
         .as_ref()

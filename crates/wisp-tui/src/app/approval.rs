@@ -51,15 +51,14 @@ impl ApprovalDialog {
 }
 
 /// Words for an answer, as the scrollback keeps them.
-fn words(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Once => "approved once",
-        Decision::Turn => "approved for this turn",
-        Decision::Session => "approved for this session",
-        Decision::Project => "approved for this directory, 30 days",
-        Decision::Always => "approved everywhere, 30 days",
-        Decision::No => "refused",
-    }
+fn words(decision: Decision) -> String {
+    let days = match decision {
+        Decision::Project | Decision::Always => ", 30 days",
+        _ => "",
+    };
+    decision
+        .reach()
+        .map_or_else(|| "refused".to_owned(), |reach| format!("approved {reach}{days}"))
 }
 
 impl App {
