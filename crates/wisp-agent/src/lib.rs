@@ -41,6 +41,7 @@ mod typed;
 pub mod views;
 
 pub use conversation::{Conversation, Shown};
+pub use engine::desk::reach;
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
 pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground, sandbox};

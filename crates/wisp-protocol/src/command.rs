@@ -1,7 +1,6 @@
 //! What a face asks of the engine.
 
 use serde::{Deserialize, Serialize};
-use wisp_guard::Scope;
 
 /// One request from a face. A JSON line that is not an object is taken as a `message` by the JSON face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,19 +109,4 @@ pub enum Decision {
     Always,
     /// Refused.
     No,
-}
-
-impl Decision {
-    /// How far a yes reaches, after "approved"; `None` for a refusal.
-    pub fn reach(self) -> Option<&'static str> {
-        let scope = match self {
-            Self::Once => Scope::Once,
-            Self::Turn => Scope::Turn,
-            Self::Session => Scope::Session,
-            Self::Project => Scope::Project,
-            Self::Always => Scope::Always,
-            Self::No => return None,
-        };
-        Some(scope.reach())
-    }
 }

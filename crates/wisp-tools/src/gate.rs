@@ -36,7 +36,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    fn scope(&self) -> Option<Scope> {
+    /// How far a yes reaches; `None` for a refusal.
+    pub fn scope(&self) -> Option<Scope> {
         match self {
             Self::Once => Some(Scope::Once),
             Self::Turn => Some(Scope::Turn),

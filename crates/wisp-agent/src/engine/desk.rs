@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use wisp_guard::Scope;
 use wisp_tools::{Answer, Answering, Choosing, Person, Question};
 
 use crate::events::{Doing, Events};
@@ -231,6 +232,11 @@ fn answer(decision: Decision, reason: Option<String>) -> Answer {
         Decision::Always => Answer::Always,
         Decision::No => Answer::No(reason),
     }
+}
+
+/// How far a yes reaches, after "approved"; `None` for a refusal.
+pub fn reach(decision: Decision) -> Option<&'static str> {
+    answer(decision, None).scope().map(Scope::reach)
 }
 
 fn decision(answer: &Answer) -> Decision {

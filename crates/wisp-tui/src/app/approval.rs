@@ -56,8 +56,7 @@ fn words(decision: Decision) -> String {
         Decision::Project | Decision::Always => ", 30 days",
         _ => "",
     };
-    decision
-        .reach()
+    wisp_agent::reach(decision)
         .map_or_else(|| "refused".to_owned(), |reach| format!("approved {reach}{days}"))
 }
 
