@@ -47,8 +47,9 @@ pub fn binary(name: &str) -> PathBuf {
             }
         }
         let built = command.status();
+        // Where no cargo can be started, as by another user than the one who built, those beside this program are taken.
         assert!(
-            built.is_ok_and(|s| s.success()),
+            !built.is_ok_and(|status| !status.success()),
             "the binaries could not be built"
         );
         let exe = std::env::current_exe().expect("a test knows where it is");
@@ -57,7 +58,9 @@ pub fn binary(name: &str) -> PathBuf {
             .expect("tests lie in target/PROFILE/deps")
             .to_owned()
     });
-    dir.join(name)
+    let path = dir.join(name);
+    assert!(path.is_file(), "{} is not there, and cargo cannot build it", path.display());
+    path
 }
 
 /// A folder of the cases that come with the tests.

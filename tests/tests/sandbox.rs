@@ -146,6 +146,10 @@ impl Place {
                     .push(EnvChange::Set(name.into(), Path::new(&real).join(dir).into()));
             }
         }
+        // Which repository the person's shell stands in is not about this one.
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL", "GIT_AUTHOR_NAME"] {
+            spec.env.push(EnvChange::Unset(name.into()));
+        }
         spec.env.push(EnvChange::Set("HOME".into(), home.into()));
         spec.env.push(EnvChange::Set("LISTENS".into(), port.into()));
         spec.dir = Some(self.at("work"));
@@ -259,7 +263,7 @@ fn what_reads_finds_everything_else_as_it_is() {
         "git version\n"
     );
     assert_eq!(
-        prints("sort a.txt | wc -l; id -un >/dev/null && echo ok"),
+        prints("sort a.txt | wc -l; id -u >/dev/null && echo ok"),
         "2\nok\n"
     );
 }

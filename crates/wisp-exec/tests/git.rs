@@ -13,7 +13,9 @@ use std::path::Path;
 use wisp_exec::{CommandSpec, reading_git, run};
 
 async fn git(dir: &Path, line: &str, reading: bool) {
-    let mut spec = CommandSpec::shell(line);
+    // What the person's own shell says of a repository is not about this one.
+    let line = format!("unset $(git rev-parse --local-env-vars); {line}");
+    let mut spec = CommandSpec::shell(&line);
     spec.dir = Some(dir.to_owned());
     if reading {
         spec.env.extend(reading_git());

@@ -93,6 +93,8 @@ async fn an_editor_fails_and_a_pager_passes_through() {
         for name in ["TMPDIR", "HOME"] {
             spec.env.push(EnvChange::Set(name.into(), home.path().into()));
         }
+        // Which repository the person's shell stands in is not about the one made here.
+        spec.env.push(EnvChange::Unset("GIT_DIR".into()));
         spec
     };
     let outcome = run(quiet("editor")).await.unwrap();

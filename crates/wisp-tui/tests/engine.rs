@@ -9,7 +9,7 @@ use pty::{Program, described, wisp_tui};
 /// wisp-tui in an empty directory with a home of its own, where no Ollama answers.
 fn with_demo(home: &tempfile::TempDir, size: (u16, u16)) -> Program {
     let path = home.path().display().to_string();
-    let start = format!("cd {path} && exec {}", wisp_tui());
+    let start = format!("cd '{path}' && exec '{}'", wisp_tui());
     // wisp's own folder is no place for commands.
     let own = format!("{path}/wisp");
     let env = [

@@ -134,7 +134,7 @@ fn resized(lines: usize, sizes: &[(u16, u16)]) -> Option<Tmux> {
     let recording = recording(&numbered(lines));
     let home = recording.home().display();
     let command = format!(
-        "env -u TMUX TERM=xterm-256color WISP_HOME={home} {} --replay {}",
+        "env -u TMUX TERM=xterm-256color WISP_HOME='{home}' '{}' --replay '{}'",
         wisp_tui(),
         recording.path.display()
     );

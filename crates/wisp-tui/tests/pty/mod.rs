@@ -34,6 +34,14 @@ pub struct Program {
     written: Arc<(Mutex<Written>, Condvar)>,
 }
 
+/// Of this test's environment, what a program needs to run at all: colours, sizes, pagers and addresses that the person
+/// has set are not tested here.
+fn kept() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+    ["PATH", "HOME", "TMPDIR"]
+        .into_iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)))
+}
+
 fn size(value: u16) -> NonZeroU16 {
     NonZeroU16::new(value.max(1)).unwrap()
 }
@@ -45,7 +53,8 @@ impl Program {
         pty.resize(pty_process::Size::new(rows, columns)).unwrap();
         let command = Command::new(argv[0].as_ref())
             .args(&argv[1..])
-            .env_remove("TMUX")
+            .env_clear()
+            .envs(kept())
             .env("TERM", "xterm-256color");
         let command = command.envs(env.iter().copied());
         let child = command.spawn(pts).unwrap();
