@@ -135,7 +135,11 @@ impl Wisp {
     /// Writes `config.json`.
     pub fn configure(&self, config: &Value) {
         std::fs::create_dir_all(self.root()).expect("the home can be made");
-        std::fs::write(self.root().join("config.json"), config.to_string()).expect("the home can be written");
+        let path = self.root().join("config.json");
+        std::fs::write(&path, config.to_string()).expect("the home can be written");
+        // Whatever umask is set: settings that others can write are refused.
+        let own = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, own).expect("the file is this test's own");
     }
 
     /// wisp's own folder.

@@ -27,7 +27,9 @@ async fn condensed(margin: Option<f64>, target: f64) -> (usize, usize) {
     });
     let path = home.path().join("wisp/config.json");
     let mut talk = Talk::open(home.path(), &server, WINDOW, |setup| {
-        std::fs::write(path, config.to_string()).unwrap();
+        std::fs::write(&path, config.to_string()).unwrap();
+        // Whatever umask is set: settings that others can write are refused.
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         setup.margin = margin.unwrap_or(setup.margin);
     })
     .await

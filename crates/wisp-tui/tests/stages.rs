@@ -6,7 +6,7 @@
 
 mod pty;
 
-use pty::{MESSAGE, Program, READY, TURN, described, recording, wisp_tui};
+use pty::{MESSAGE, Program, READY, Recording, TURN, described, recording, wisp_tui};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A question that is asked.
@@ -127,13 +127,20 @@ fn a_conversation_in_twenty_columns_and_six_rows() {
     }
 }
 
+/// Writes the settings; whatever umask is set, since those that others can write are refused.
+fn configure(recording: &Recording, config: &str) {
+    let path = recording.home().join("config.json");
+    std::fs::write(&path, config).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+}
+
 /// What the program writes to tell a person who is elsewhere that a turn of 25 seconds is over.
 fn told(env: &[(&str, &str)], focus: &str, config: &str) -> String {
     let recording = recording(&format!(
         "{READY}\n{MESSAGE}\n{TURN}\n{{\"type\":\"delta\",\"text\":\"half\"}}\n> {{\"type\":\"interrupt\"}}\n{}\n{READY}\n{MESSAGE}\n",
         ended("ok", 25.0)
     ));
-    std::fs::write(recording.home().join("config.json"), config).unwrap();
+    configure(&recording, config);
     let program = recording.play_with((80, 24), env);
     program.wait_for("approve at moderate");
     program.write("hello\r");
@@ -214,7 +221,7 @@ fn a_wrong_setting_is_said_before_the_terminal_is_touched() {
         ),
     ] {
         let recording = recording(&format!("{READY}\n{MESSAGE}\n"));
-        std::fs::write(recording.home().join("config.json"), config).unwrap();
+        configure(&recording, config);
         let mut program = recording.play((120, 24));
         assert_eq!(program.end().code(), Some(64), "{config}");
         let screen = program.history().replace('\n', " ");

@@ -42,7 +42,10 @@ impl Stage {
         std::fs::create_dir_all(dir.path().join("home")).unwrap();
         let home = dir.path().join("home");
         std::fs::set_permissions(&home, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        std::fs::write(home.join("config.json"), settings.to_string()).unwrap();
+        let path = home.join("config.json");
+        std::fs::write(&path, settings.to_string()).unwrap();
+        // Whatever umask is set: settings that others can write are refused.
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let server = Server::start(config).unwrap();
         let env = vec![
             ("WISP_HOME".to_owned(), home.display().to_string()),

@@ -35,7 +35,10 @@ impl Talk {
         let root = home.join("wisp");
         std::fs::create_dir_all(&root).unwrap();
         let config = json!({"model": "sim", "ollama": {"contextLength": window}});
-        std::fs::write(root.join("config.json"), config.to_string()).unwrap();
+        let path = root.join("config.json");
+        std::fs::write(&path, config.to_string()).unwrap();
+        // Whatever umask is set: settings that others can write are refused.
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let env: Env = [
             ("HOME", home.display().to_string()),
             ("WISP_HOME", root.display().to_string()),
