@@ -4,6 +4,8 @@
 //! or `return code 0`: a tool that ends by saying how it went is quoted. The words of a reader that knows the tool go
 //! first, the exit status is never contradicted, and a log of a service, which has no outcome, gets none.
 
+mod own;
+
 use crate::digest::{Content, Digest, Quote, Verdict};
 use crate::looks;
 use crate::prefix;
@@ -37,16 +39,25 @@ pub(crate) fn add(digest: &mut Digest, ends: &Ends, doubted: bool) {
             }
         }
         known => {
-            // What only reports a failure that is told stands with it.
-            let told = |line| {
-                digest
-                    .failures
-                    .iter()
-                    .any(|failure| failure.cascade_lines.contains(&line))
+            // What states a failure that is told, or only reports it, stands with it.
+            let is_told = |line| {
+                digest.failures.iter().any(|failure| {
+                    failure.cascade_lines.contains(&line)
+                        || failure.lines.holds(line)
+                        || failure.related.iter().any(|related| related.line == line)
+                })
             };
-            digest.outcome.last_word = said
-                .find(|(quote, word)| word.verdict() == known && !told(quote.line))
-                .map(|(quote, _)| quote.clone());
+            let told = said
+                .find(|(quote, word)| word.verdict() == known && !is_told(quote.line))
+                .map(|(quote, _)| quote);
+            // Where no reader knows why, what a program itself says of it.
+            let own =
+                || own::reason(&last).filter(|_| known == Verdict::Failed && digest.failures.is_empty());
+            let reason = told
+                .filter(|quote| !own::only_reports(&quote.text))
+                .or_else(own)
+                .or(told);
+            digest.outcome.last_word = reason.cloned();
         }
     }
 }
@@ -62,6 +73,13 @@ fn may_tell(quote: &Quote, word: Word, digest: &Digest, doubted: bool) -> bool {
         Word::Sentence(_) => known && !doubted,
     }
 }
+
+/// How sentences begin that say what was done, and then list it however long it is.
+const STARTS: &[&str] = &[
+    "Successfully installed ",
+    "Successfully built ",
+    "Successfully uninstalled ",
+];
 
 /// What a line says of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +104,11 @@ fn says(text: &str) -> Option<Word> {
     let in_trace = ["Exception in thread ", "Suppressed: ", "Caused by: ", "at "]
         .iter()
         .any(|start| text.starts_with(start));
+    // Rules are drawn beside a word, over the width of a terminal.
+    let text = text.trim_matches(|each: char| matches!(each, '─' | '━' | '═' | '-' | '=' | '*' | '_' | ' '));
+    if STARTS.iter().any(|start| text.starts_with(start)) {
+        return Some(Word::Tally(Verdict::Succeeded));
+    }
     if text.len() > SENTENCE || text.is_empty() || in_trace || looks::passes(text) {
         return None;
     }
@@ -108,9 +131,19 @@ fn tally(words: &[String]) -> Option<Verdict> {
     const BAD: &[&str] = &[
         "failed", "failing", "failures", "failure", "errors", "error", "fail", "crashed",
     ];
+    // Of these some may be warnings: `2 problems (0 errors, 2 warnings)`.
+    const FOUND: &[&str] = &[
+        "issues",
+        "issue",
+        "problems",
+        "problem",
+        "violations",
+        "offenses",
+        "offences",
+    ];
     const GOOD: &[&str] = &["passed", "passing", "succeeded", "pass", "successful"];
     let number = |at: usize| words.get(at)?.parse::<u64>().ok();
-    let (mut good, mut bad, mut none) = (false, false, false);
+    let (mut good, mut bad, mut none, mut found) = (false, false, false, false);
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).and_then(number).or_else(|| {
             at.checked_sub(2)
@@ -118,24 +151,34 @@ fn tally(words: &[String]) -> Option<Verdict> {
                 .and_then(number)
         });
         let count = before.or_else(|| {
+            // `Total errors found: 3`
+            let gap = usize::from(words.get(at + 1).is_some_and(|next| next == "found"));
             // `error 28` is a number that an error has.
-            number(at + 1).filter(|_| number(at + 2).is_none() && word != "error")
+            number(at + 1 + gap).filter(|_| number(at + 2 + gap).is_none() && word != "error")
         });
         let Some(count) = count else { continue };
         if BAD.contains(&word.as_str()) {
             bad |= count > 0;
             none |= count == 0;
+        } else if FOUND.contains(&word.as_str()) {
+            found |= count > 0;
         } else if GOOD.contains(&word.as_str()) {
             good |= count > 0;
         }
     }
     let code = words.windows(3).find_map(|three| {
         let status = matches!(three[0].as_str(), "exit" | "return" | "exited") || three[0] == "with";
-        let named = matches!(three[1].as_str(), "code" | "status");
+        let named =
+            matches!(three[1].as_str(), "code" | "status") || (three[0] == "exited" && three[1] == "with");
         (status && named).then(|| three[2].parse::<u64>().ok())?
     });
+    // `npm verbose exit 0`
+    let code = code.or_else(|| match words {
+        [.., word, code] if word == "exit" => code.parse().ok(),
+        _ => None,
+    });
     match (
-        bad || code.is_some_and(|code| code > 0),
+        bad || (found && !none) || code.is_some_and(|code| code > 0),
         good || none || code == Some(0),
     ) {
         (true, _) => Some(Verdict::Failed),
@@ -186,8 +229,11 @@ const GOOD: &[&str] = &[
     "成功",
 ];
 const BAD: &[&str] = &[
+    "fail",
     "failed",
     "failure",
+    "problems",
+    "terminated",
     "aborted",
     "unsuccessful",
     "unsuccessfully",
@@ -258,8 +304,25 @@ mod tests {
             ("Échec de la génération.", bad),
             ("生成失败。", bad),
             ("Success: no issues found in 3 source files", good),
+            ("Total errors found: 3", bad),
+            ("Total errors found: 0", good),
+            ("✖ 2 problems (0 errors, 2 warnings)", good),
+            ("CSpell: Files checked: 2, Issues found: 1 in 1 file.", bad),
+            ("ERROR: \"web\" exited with 4.", bad),
+            ("+++ exited with 0 +++", good),
+            ("npm verbose exit 0", good),
+            (
+                "build finished with problems, 1 warning (with warnings treated as errors).",
+                bad,
+            ),
+            ("scons: building terminated because of errors.", bad),
+            (
+                "──────────────────────────── FAILED in 0.53 seconds ────────────────────────────",
+                bad,
+            ),
             ("Run it again if it failed", None),
             ("For more information, see the log", None),
+            ("for all files, the exit is there", None),
             ("✓ handles a failed upload", None),
             ("line 12", None),
         ] {
@@ -274,6 +337,16 @@ mod tests {
         assert_eq!(digest.outcome.last_word.map(|quote| quote.line), Some(4));
         let digest = Digest::of(b"a\nb\n4 passed, 2 failed\n", Options { exit: Some(1) });
         assert_eq!(digest.outcome.last_word.map(|quote| quote.line), Some(3));
+    }
+
+    #[test]
+    fn what_was_installed_is_said_however_long_the_list_is() {
+        let log = format!(
+            "Collecting tide\nSuccessfully installed tide-1.0 {}\n",
+            "gauge-2.1 ".repeat(60)
+        );
+        let digest = Digest::of(log.as_bytes(), Options::default());
+        assert_eq!(digest.outcome.last_word.map(|quote| quote.line), Some(2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! One statement a line: `exit N`, or `exit -` when it is not known; `outcome failed`, `succeeded` or `unknown`;
 //! `fail FIRST[-LAST] PLACE TITLE`, in order, with `-` for no place and the title a part of the real one; `errors N`;
 //! `warn`, `cascade` and `copies` with line numbers, or `-` for none; `tally NAME: 1 failed, 2 passed`; `note TEXT`;
-//! `section NAME`; `diff FILES +ADDED -REMOVED`; `unexplained N`. What is not stated is not checked, but for the
+//! `section NAME`; `says LINE` of the tool's own words on how it ended, `read NAMES` of the formats, `-` for none; `diff FILES +ADDED -REMOVED`; `unexplained N`. What is not stated is not checked, but for the
 //! failures: none may be missing or added.
 
 use super::{cascades, copies, places, roots, tally, warning_lines};
@@ -31,6 +31,8 @@ pub(crate) fn check(bytes: &[u8], expected: &str) -> Vec<String> {
             "copies" => differs(&join(&copies(&digest)), rest),
             "unexplained" => differs(&digest.unexplained.count.to_string(), rest),
             "tally" => tally_differs(&digest, rest),
+            "says" => differs(&said(&digest), rest),
+            "read" => differs(&formats(&digest), rest),
             "exit" | "fail" => None,
             "note" => {
                 (!digest.notes.iter().any(|note| note.text.contains(rest))).then(|| format!("no note {rest}"))
@@ -51,6 +53,18 @@ pub(crate) fn check(bytes: &[u8], expected: &str) -> Vec<String> {
         faults.push(digest.render(4096, View::Notable));
     }
     faults
+}
+
+fn said(digest: &Digest) -> String {
+    let word = digest.outcome.last_word.as_ref();
+    word.map_or("-".to_owned(), |quote| quote.line.to_string())
+}
+
+fn formats(digest: &Digest) -> String {
+    if digest.formats.is_empty() {
+        return "-".to_owned();
+    }
+    digest.formats.join(", ")
 }
 
 fn verdict(digest: &Digest) -> &'static str {
