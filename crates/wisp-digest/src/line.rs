@@ -63,7 +63,10 @@ pub(crate) fn stated<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
     let at = text.place_of(phrase)?;
     let before = text[..at].bytes().next_back();
     let quoted = matches!(before, Some(b'"' | b'\'' | b'`' | b'(')) || is_quotation(text);
-    (!quoted).then(|| &text[at + phrase.len()..])
+    // `Child returned` is not the linker's `ld returned`.
+    let within = phrase.starts_with(|first: char| first.is_ascii_lowercase())
+        && before.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    (!quoted && !within).then(|| &text[at + phrase.len()..])
 }
 
 /// A string or a comment on a line of source.

@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Give(&'static str),
     /// Its line. The line is accounted for.
     Take,
+    /// As [`Step::Take`], of a line that many tools write: by itself it does not make the output one of this format.
+    Common,
     /// Perhaps its line: the next line, which comes to it first, will tell.
     Try,
     /// Its line, and the next line of the stream comes to it first.

@@ -215,14 +215,14 @@ impl Stream {
 
     /// A reader has taken a line.
     fn settle(&mut self, at: usize, step: Step, report: &mut Report) {
-        if self.used & (1 << at) == 0 && step != Step::Try {
+        if self.used & (1 << at) == 0 && !matches!(step, Step::Try | Step::Common) {
             self.used |= 1 << at;
             report.used();
         }
         match step {
             Step::Hold | Step::Try => self.hold = Some(at),
             Step::Lean => self.lean = Some(at),
-            Step::Take if self.lean == Some(at) => self.lean = None,
+            Step::Take | Step::Common if self.lean == Some(at) => self.lean = None,
             _ => {}
         }
     }

@@ -110,7 +110,14 @@ impl Reader for Bazel {
         if text.starts_with("Use --verbose_failures") || text.starts_with("Use --sandbox_debug") {
             return Step::Take;
         }
-        if text.starts_with("Executed ") && text.has(" tests") || text.starts_with("INFO: ") {
+        if text.starts_with("INFO: ") {
+            return if is_own_info(text) {
+                Step::Take
+            } else {
+                Step::Common
+            };
+        }
+        if text.starts_with("Executed ") && text.has(" tests") {
             Step::Take
         } else {
             Step::Pass
@@ -120,6 +127,23 @@ impl Reader for Bazel {
     fn finish(&mut self, report: &mut Report) {
         self.settle(None, report);
     }
+}
+
+/// Whether it is what Bazel tells of its own course; `INFO: ` alone is how many tools begin a line.
+fn is_own_info(text: &str) -> bool {
+    const OWN: &[&str] = &[
+        "Analyzed ",
+        "Found ",
+        "Elapsed time: ",
+        "Build completed",
+        "From ",
+        "Invocation ID: ",
+        "Repository ",
+    ];
+    let told = &text["INFO: ".len()..];
+    OWN.iter().any(|start| told.starts_with(start)) && !told.starts_with("Found existing")
+        || told.has(" processes: ")
+        || told.has(" process: ")
 }
 
 /// The text without the time of `--show_timestamps`, `(10:14:07) `.

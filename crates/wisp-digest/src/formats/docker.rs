@@ -321,7 +321,8 @@ fn old_builder(line: &Line<'_>, report: &mut Report) -> Step {
             report.cascade(line);
             report.section = outer;
         }
-        return Step::Take;
+        // Of concurrently too, and of other runners of several commands.
+        return Step::Common;
     }
     if daemon(line, report) {
         return Step::Take;

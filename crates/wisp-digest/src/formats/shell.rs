@@ -117,7 +117,7 @@ impl Reader for Shell {
         // apt says so where there is no terminal, and goes on.
         if line.text.starts_with("WARNING: ") || line.text.starts_with("E: Can not write log ") {
             report.warn("general", None, line);
-            return Step::Take;
+            return Step::Common;
         }
         if line.text.starts_with("Cloning into '") {
             return Step::Take;

@@ -203,7 +203,9 @@ impl Diff {
         } else if is_sum(text) {
             report.failed(line);
             report.cascade(line);
-        } else if !text.starts_with("hint: ") {
+        } else if text.starts_with("hint: ") {
+            return Step::Common;
+        } else {
             return Step::Pass;
         }
         Step::Take
