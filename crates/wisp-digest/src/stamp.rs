@@ -1,6 +1,7 @@
 //! Times at the start of a line, in the forms that logs use. No calendar arithmetic beyond what a gap needs.
 
 use crate::find::Find;
+use crate::joined::joined;
 
 /// A moment by a log's own clock, in milliseconds since something; only differences mean anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +19,7 @@ pub(crate) fn at_start(text: &str) -> Option<(Stamp, bool, &str)> {
     match text.as_bytes().first()? {
         b'0'..=b'9' => bare(text, 0),
         b'[' => kernel(text).or_else(|| bracketed(text)),
-        b'A'..=b'Z' => syslog(text),
+        b'A'..=b'Z' => syslog(text).or_else(|| java_logging(text)),
         _ => None,
     }
 }
@@ -197,6 +198,44 @@ fn syslog(text: &str) -> Option<(Stamp, bool, &str)> {
     Some((stamp, false, rest))
 }
 
+/// `Mar 02, 2026 1:05:06 PM tide.Gauge read` of `java.util.logging`, whose level and message stand on the next line.
+fn java_logging(text: &str) -> Option<(Stamp, bool, &str)> {
+    let bytes = text.as_bytes();
+    let month = MONTHS.iter().position(|name| bytes.starts_with(name))?;
+    if bytes.get(3)? != &b' ' || bytes.get(6..8)? != b", " || bytes.get(12)? != &b' ' {
+        return None;
+    }
+    let (day, year) = (digits(bytes, 4, 2)?, digits(bytes, 8, 4)?);
+    let start = 13;
+    let long = digits(bytes, start, 2).is_some();
+    let end = start + if long { 8 } else { 7 };
+    let clock = text.get(start..end)?;
+    let (millis, _, _) = if long {
+        time_of_day(clock.as_bytes())?
+    } else {
+        time_of_day(joined!["0", clock].as_bytes())?
+    };
+    // Since Java 20 a narrow no-break space stands before it.
+    let rest = text.get(end..)?;
+    let rest = rest.strip_prefix([' ', '\u{202F}'])?;
+    let half = [("AM ", 0), ("PM ", 12)];
+    let (mark, after_noon) = half.iter().find(|(mark, _)| rest.starts_with(mark))?;
+    let hours = millis / 3_600_000 % 12 + after_noon;
+    let rest = &rest[mark.len()..];
+    let month = i64::try_from(month).unwrap_or(0) + 1;
+    let stamp = Stamp {
+        millis: day_number(year, month, day) * 86_400_000 + millis % 3_600_000 + hours * 3_600_000,
+        length: text.len() - rest.len() - 1,
+        offset: 0,
+    };
+    Some((stamp, false, rest))
+}
+
+/// Whether a time as written is one of `java.util.logging`.
+pub(crate) fn is_java_logging(written: &str) -> bool {
+    written.ends_with(['M']) && written.as_bytes().get(6) == Some(&b',')
+}
+
 #[cfg(test)]
 mod tests {
     use super::at_start;
@@ -218,6 +257,8 @@ mod tests {
             "Mar  2 10:14:07 host x",
             "Mar 12 10:14:07 host x",
             "2026-03-02T10:14:07.123456Z 00O x",
+            "Mar 02, 2026 1:05:06 PM x",
+            "Mar 02, 2026 11:05:06\u{202F}AM x",
         ] {
             assert_eq!(rest(text), Some("x"), "{text}");
         }
@@ -233,9 +274,19 @@ mod tests {
             "March 2",
             "1.23.45 x",
             "Mar 2",
+            "Mar 02, 2026 x",
+            "Mar 02, 2026 1:05:06 x",
         ] {
             assert_eq!(rest(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn noon_and_midnight_of_twelve_hours_are_told_apart() {
+        let millis = |text| at_start(text).map(|(stamp, _, _)| stamp.millis % 86_400_000);
+        assert_eq!(millis("Mar 02, 2026 12:00:01 AM x"), Some(1_000));
+        assert_eq!(millis("Mar 02, 2026 12:00:01 PM x"), Some(43_201_000));
+        assert_eq!(millis("Mar 02, 2026 1:00:00 PM x"), Some(46_800_000));
     }
 
     #[test]

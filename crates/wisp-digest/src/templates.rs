@@ -15,6 +15,7 @@ use crate::line::{Line, cut};
 use crate::mask::mask;
 use crate::prefix::Parts;
 use crate::report::list;
+use crate::stamp;
 
 /// Messages of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -86,6 +87,8 @@ pub(crate) struct LogReader {
     off: bool,
     masked: String,
     times: Times,
+    /// The time of an entry of `java.util.logging`, which stands on a line before it.
+    header: Option<(i64, String)>,
 }
 
 /// First and last time and the longest gap.
@@ -137,6 +140,22 @@ impl LogReader {
     pub(crate) fn line(&mut self, line: &Line<'_>, parts: &Parts<'_>, number: u64) -> Logged {
         if self.off || line.is_blank() {
             return Logged::No;
+        }
+        if parts.stamp.is_some() && stamp::is_java_logging(parts.stamp_text) {
+            self.header = parts
+                .stamp
+                .map(|stamp| (stamp.millis, parts.stamp_text.to_owned()));
+            return Logged::Entry;
+        }
+        if let Some((millis, time)) = self.header.take()
+            && let Some(severity) = level::declared(line.text).filter(|_| level_then_colon(line.text))
+        {
+            self.seen += 1;
+            self.told_from = self.told_from.or(Some(self.seen));
+            self.told += 1;
+            self.times.note(millis, line.number, &time);
+            self.entry(line, parts, Some(severity));
+            return Logged::Told;
         }
         let severity = level::declared(line.text)
             .or_else(|| parts.program.and_then(|(_, written)| level::declared(written)));
