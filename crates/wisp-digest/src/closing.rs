@@ -104,6 +104,7 @@ impl Sized {
         report.drop_forgiven();
         demote_exceptions(&mut report, self.exit, log);
         units_follow(&mut report);
+        report.settle_steps();
         promote_orphans(&mut report);
         if report.failures.is_empty() && self.exit.is_some_and(|exit| exit != 0) {
             report.heed();

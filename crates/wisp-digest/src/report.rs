@@ -1,11 +1,14 @@
 //! Where readers put what they find. Copies are counted once, causes are grouped, everything is bounded.
 
+mod causes;
 mod counting;
 mod forgiving;
+mod steps;
 
 use std::collections::HashSet;
 
 use forgiving::Forgiven;
+pub(crate) use steps::Steps;
 
 use crate::diff::DiffShape;
 use crate::digest::{Failure, Kind, Location, Note, Quote, Related, Section, Span, Tally, Verdict};
@@ -60,6 +63,8 @@ pub(crate) struct Report {
     pub diff: Option<DiffShape>,
     pub formats: Vec<&'static str>,
     pub orphans: Vec<Orphan>,
+    /// The failed steps of a build that tells of each before its output.
+    pub steps: Steps,
     /// Lines that look like failures and that no reader accounted for.
     pub unknowns: Unknowns,
     /// Bytes of lines that readers were shown, as often as they were: the work that a log makes.
@@ -102,7 +107,10 @@ impl Report {
         self.causes.contains_key(&hash_cause(self.format, cause))
     }
 
-    fn place(&mut self, finding: Finding) -> Option<usize> {
+    fn place(&mut self, mut finding: Finding) -> Option<usize> {
+        if finding.kind == Kind::Test {
+            finding.cause = causes::of_test(&finding).or(finding.cause);
+        }
         let cause = finding.cause.as_ref().map(|cause| hash_cause(self.format, cause));
         if let Some(index) = cause.and_then(|cause| self.causes.get(&cause).copied()) {
             self.join(index, finding);

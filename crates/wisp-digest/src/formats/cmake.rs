@@ -37,8 +37,16 @@ pub(crate) const FORMAT: Format = Format {
 #[derive(Debug, Default)]
 struct Cmake {
     open: Option<Open>,
-    /// After `FAILED: x.o` comes the command, which may name flags with "error" in them.
-    command: bool,
+    /// What follows `FAILED: x.o`: the command, which may name flags with "error" in them, then what it printed.
+    expects: Expects,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Expects {
+    #[default]
+    Nothing,
+    Command,
+    Output,
 }
 
 #[derive(Debug)]
@@ -51,8 +59,15 @@ struct Open {
 
 impl Reader for Cmake {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
-        if std::mem::take(&mut self.command) && !line.text.has(": error") {
-            return Step::Take;
+        match std::mem::take(&mut self.expects) {
+            Expects::Command if !line.text.has(": error") => {
+                self.expects = Expects::Output;
+                return Step::Hold;
+            }
+            Expects::Output if !line.text.starts_with(['[', 'F']) && !line.text.starts_with("ninja: ") => {
+                report.step_printed(line);
+            }
+            _ => {}
         }
         if let Some(open) = &mut self.open {
             if line.is_blank() {
@@ -95,11 +110,12 @@ impl Cmake {
     fn ninja(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
         let text = line.text;
         if text.starts_with("FAILED: ") {
-            report.announce(line);
-            self.command = true;
+            self.expects = Expects::Command;
+            report.step_failed(line);
             return Step::Hold;
         }
         if text.starts_with("ninja: build stopped") {
+            report.steps_stopped(line);
             report.failed(line);
             report.cascade(line);
         } else if text.starts_with("ninja: error: ") || text.starts_with("ninja: fatal: ") {
