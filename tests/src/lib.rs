@@ -59,7 +59,11 @@ pub fn binary(name: &str) -> PathBuf {
             .to_owned()
     });
     let path = dir.join(name);
-    assert!(path.is_file(), "{} is not there, and cargo cannot build it", path.display());
+    assert!(
+        path.is_file(),
+        "{} is not there, and cargo cannot build it",
+        path.display()
+    );
     path
 }
 

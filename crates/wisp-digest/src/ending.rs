@@ -151,10 +151,15 @@ fn tally(words: &[String]) -> Option<Verdict> {
                 .and_then(number)
         });
         let count = before.or_else(|| {
-            // `Total errors found: 3`
-            let gap = usize::from(words.get(at + 1).is_some_and(|next| next == "found"));
+            let next = |place: usize| words.get(place).map(String::as_str);
+            // `Total errors found: 3`, but `no errors found (14 ms)`.
+            if next(at + 1) == Some("found") {
+                let denied = at > 0 && words[at - 1] == "no";
+                let ends = matches!(next(at + 3), None | Some("in"));
+                return number(at + 2).filter(|_| ends && !denied);
+            }
             // `error 28` is a number that an error has.
-            number(at + 1 + gap).filter(|_| number(at + 2 + gap).is_none() && word != "error")
+            number(at + 1).filter(|_| number(at + 2).is_none() && word != "error")
         });
         let Some(count) = count else { continue };
         if BAD.contains(&word.as_str()) {
@@ -306,6 +311,7 @@ mod tests {
             ("Success: no issues found in 3 source files", good),
             ("Total errors found: 3", bad),
             ("Total errors found: 0", good),
+            ("Scanned 4 files, no errors found (1422 ms).", good),
             ("✖ 2 problems (0 errors, 2 warnings)", good),
             ("CSpell: Files checked: 2, Issues found: 1 in 1 file.", bad),
             ("ERROR: \"web\" exited with 4.", bad),
