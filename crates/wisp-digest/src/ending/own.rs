@@ -59,12 +59,12 @@ fn is_fault(text: &str) -> bool {
 /// `cp`, `/usr/bin/ld`, `dpkg-deb`, `clang-16`: one word in small letters, or `Error`.
 fn is_program(program: &str) -> bool {
     const LONGEST: usize = 40;
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+');
-    let starts = name.starts_with(|first: char| first.is_ascii_lowercase()) || program_is_word(program);
     const NO: &[&str] = &[
         "warning", "note", "hint", "info", "debug", "help", "usage", "http", "https", "file", "total",
     ];
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+');
+    let starts = name.starts_with(|first: char| first.is_ascii_lowercase()) || program_is_word(program);
     starts
         && program.len() <= LONGEST
         && program.bytes().all(|byte| plain(byte) || byte == b'/')
