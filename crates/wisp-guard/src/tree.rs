@@ -234,6 +234,9 @@ fn check_kind(node: Node<'_>, text: &str, line: &str) -> Result<(), Unreadable> 
         "file_redirect" if text.trim_start().starts_with("&>") && !ends_its_command(node, line) => {
             Err(Unreadable::new("shells differ about what follows its &>"))
         }
+        "file_redirect" if text.ends_with('$') || text.contains("$ ") || text.contains("$\t") => {
+            Err(Unreadable::new("a $ alone is taken for part of a redirection"))
+        }
         "file_descriptor" if text.len() > 1 => Err(Unreadable::new("shells read its descriptor differently")),
         "heredoc_redirect" => {
             check_place(node)?;
