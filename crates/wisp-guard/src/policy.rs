@@ -174,8 +174,8 @@ fn runs_what_was_saved(parts: &[SimpleCommand]) -> bool {
             let words = part.args().iter().map(|word| word.text.as_str());
             let words = words.filter(|word| !word.starts_with('-'));
             // Without a name of its own, what is fetched is saved under the last part of its address.
-            let names = words.flat_map(|word| [Some(word), word.rsplit(['/', ':']).next()]);
-            saved.extend(names.flatten().filter(|name| !name.is_empty()));
+            let saved_as = words.flat_map(|word| [Some(word), word.rsplit(['/', ':']).next()]);
+            saved.extend(saved_as.flatten().filter(|name| !name.is_empty()));
         }
     }
     false

@@ -63,10 +63,10 @@ pub(crate) fn settings(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
 /// A part that expands a variable of a credential's name gives it away.
 pub(crate) fn expansions(part: &SimpleCommand, found: &mut Vec<(Level, String)>) {
     // `declare -p NAME` prints what NAME holds.
-    let printer = matches!(part.name(), Some("declare" | "typeset" | "export" | "readonly"));
-    let prints = printer && part.args().iter().any(|word| word.is("-p"));
-    let printed = part.operands().map(|word| &word.text).filter(|_| prints);
-    for name in part.expands.iter().chain(printed) {
+    let shows = matches!(part.name(), Some("declare" | "typeset" | "export" | "readonly"));
+    let prints = shows && part.args().iter().any(|word| word.is("-p"));
+    let named = part.operands().map(|word| &word.text).filter(|_| prints);
+    for name in part.expands.iter().chain(named) {
         if credentials::is_variable(name) {
             found.push((
                 Level::Dangerous,
