@@ -6,6 +6,7 @@ mod sure;
 use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Action, Phase, Plan, Pressure, Reason};
+use wisp_output::amount::percent;
 
 use crate::conversation::Conversation;
 use crate::protocol::NoteLevel;
@@ -182,8 +183,4 @@ fn said(plan: &Plan) -> String {
         n => format!("{n} older turns left it and stay in the record"),
     };
     format!("made room: from {before} % of the window to {after} %; {what}")
-}
-
-fn percent(tokens: u64, window: u64) -> u64 {
-    tokens * 100 / window.max(1)
 }

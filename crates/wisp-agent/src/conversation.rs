@@ -223,8 +223,9 @@ impl Conversation {
                 .trim_end()
                 .to_owned(),
             text: admitted.shown.clone(),
-            bytes: admitted.bytes,
-            lines: admitted.lines,
+            // Of what was printed, as everywhere: a command's frames are wisp's own.
+            bytes: admitted.printed.0,
+            lines: admitted.printed.1,
             held: held(admitted),
             kept: admitted.kept.is_some(),
             not_kept: admitted.not_kept.clone(),

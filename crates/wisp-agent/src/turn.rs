@@ -5,6 +5,7 @@ mod elsewhere;
 mod failure;
 mod guiding;
 mod judge;
+mod place;
 mod request;
 pub(crate) mod tools;
 
@@ -143,7 +144,8 @@ impl Conversation {
             let details = self.reference_details(&referenced);
             self.record_event(number, Kind::ContextReference, details)?;
         }
-        self.save_midway();
+        // Always, however slow the disk is: what the person wrote is what they would miss most.
+        self.save();
         Ok(())
     }
 
@@ -248,4 +250,48 @@ fn count(reply: &Reply, progress: &mut Progress) {
     };
     progress.input_tokens = add(progress.input_tokens, done.metrics.prompt_tokens);
     progress.output_tokens = add(progress.output_tokens, done.metrics.reply_tokens);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use wisp_host::{Env, FixedClock, FixedIds};
+
+    use super::*;
+    use crate::events::Events;
+    use crate::saved::Folder;
+    use crate::{Setup, engine, ground};
+
+    async fn conversation(home: &std::path::Path) -> Conversation {
+        let env: Env = [
+            ("WISP_HOME", home.display().to_string()),
+            ("OLLAMA_HOST", "127.0.0.1:1".into()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+        let mut setup = Setup::new(env, home.to_owned(), "chat");
+        setup.demo = true;
+        setup.clock = Arc::new(FixedClock::at("2026-01-01T00:00:00Z"));
+        setup.ids = Arc::new(FixedIds::default());
+        let (to, _) = tokio::sync::mpsc::unbounded_channel();
+        engine::start::start(ground(setup).expect("a home"), &Events::new(to), None)
+            .await
+            .expect("a conversation with the demo model")
+    }
+
+    /// A kill at any later moment of the turn finds the prompt saved, however slow the disk was before.
+    #[tokio::test]
+    async fn a_prompt_is_saved_as_its_turn_begins_also_after_a_save_that_took_long() {
+        let home = tempfile::tempdir().expect("a directory of its own");
+        let mut conversation = conversation(home.path()).await;
+        conversation.begin("the first prompt", 1).expect("an audit");
+        let thread = conversation.thread.as_mut().expect("a chat is saved");
+        thread.seem_slow();
+        let name = thread.name().to_owned();
+        conversation.begin("the second prompt", 2).expect("an audit");
+        let saved = Folder::new(conversation.paths.transcripts()).load(&name);
+        assert_eq!(saved.expect("a saved conversation").record.turn_count(), 2);
+    }
 }

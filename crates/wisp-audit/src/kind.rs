@@ -75,7 +75,7 @@ kinds! {
     ToolResult = "tool.result", "A tool's result, as the model was sent it.",
         ["tool", "output", "bytes", "failed", "seconds", "repeat", "outcome"];
     OutputKept = "output.kept", "A whole output was written to the output store.",
-        ["tool", "output", "bytes", "lines", "sha256", "cut", "totalBytes", "totalLines"];
+        ["tool", "output", "bytes", "lines", "sha256", "cut", "totalBytes", "totalLines", "held"];
     BatchReduced = "batch.reduced", "The results of one reply together exceeded the batch's budget and were fitted again.",
         ["calls", "budget", "bytesBefore", "bytesAfter", "reduced"];
     PolicyDecision = "policy.decision", "A command was allowed or refused.",

@@ -163,6 +163,19 @@ impl Estimator {
         }
     }
 
+    /// `tokens` of a request shared out among its parts of so many bytes, and what is the tool definitions': together they
+    /// are exactly `tokens`.
+    pub(crate) fn shares(&self, tokens: u64, parts: &[u64]) -> (Vec<u64>, u64) {
+        // In thousandths of a token, so that small parts are told apart.
+        let weight = |bytes: u64, ratio: f64| whole(exact(bytes) / ratio * 1_000.0);
+        let tools = weight(self.tool_bytes, self.tool_ratio.unwrap_or(self.ratio));
+        let weights = parts.iter().map(|bytes| weight(*bytes, self.ratio));
+        let weights: Vec<u64> = weights.chain([tools]).collect();
+        let mut shares = wisp_amount::shared(tokens, &weights);
+        let tools = shares.pop().unwrap_or(0);
+        (shares, tools)
+    }
+
     /// The fewest tokens a whole request of `bytes` bytes can have counted, given the last report, when `optional` of
     /// its bytes may not have been rendered; `None` without a report.
     pub(crate) fn least(&self, bytes: u64, optional: u64) -> Option<u64> {

@@ -10,19 +10,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// `1234567` as `1,234,567`, for what a person reads.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let (head, rest) = digits.split_at(first);
-    let threes = rest
-        .as_bytes()
-        .chunks(3)
-        .map(|three| String::from_utf8_lossy(three).into_owned());
-    let head = (!head.is_empty()).then(|| head.to_owned());
-    head.into_iter().chain(threes).collect::<Vec<_>>().join(",")
-}
-
 /// Immutable UTF-8 text. Cloning it copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Arc<str>);

@@ -6,6 +6,7 @@ mod markdown;
 mod turns;
 
 use serde::Serialize;
+use wisp_amount::grouped;
 
 use crate::blocks::Place;
 use crate::condense::{Condensation, Plan};
@@ -15,7 +16,7 @@ use crate::message::{Part, PartKind, Request};
 use crate::record::ThreadRecord;
 use crate::stamp::Time;
 use crate::target::Gauge;
-use crate::text::{Text, grouped};
+use crate::text::Text;
 
 pub use turns::{TurnRow, turns_markdown};
 
@@ -30,7 +31,7 @@ pub struct ContextView {
     pub window: Option<u64>,
     /// Bytes of the tool definitions sent beside it.
     pub tool_bytes: u64,
-    /// About how many tokens those are.
+    /// Their share of the estimate: with the shares of the parts it adds up to it.
     pub tool_tokens: u64,
     /// What each kind of part takes, in the order first met.
     pub totals: Vec<Total>,
@@ -105,27 +106,35 @@ impl ThreadRecord {
 
     fn view_at(&self, revision: Revision, turn: Option<u32>, gauge: &Gauge<'_>) -> ContextView {
         let request = self.compose_at(revision);
-        let rows: Vec<Row> = request
+        let mut rows: Vec<Row> = request
             .parts
             .iter()
-            .map(|part| self.row(&request, *part, (revision, turn), gauge))
+            .map(|part| self.row(&request, *part, (revision, turn)))
             .collect();
+        let estimate = gauge.estimator.estimate(request.bytes());
+        let tool_bytes = gauge.estimator.tool_bytes();
+        // The parts share what the whole is known to cost, so that they add up to it.
+        let bytes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
+        let (shares, tool_tokens) = gauge.estimator.shares(estimate.tokens, &bytes);
+        for (row, tokens) in rows.iter_mut().zip(shares) {
+            row.tokens = tokens;
+        }
         let applied = self
             .condensations
             .partition_point(|done| done.revision <= revision);
         ContextView {
             turn,
-            estimate: gauge.estimator.estimate(request.bytes()),
+            estimate,
             window: gauge.window,
-            tool_bytes: gauge.estimator.tool_bytes(),
-            tool_tokens: gauge.estimator.tokens(gauge.estimator.tool_bytes()),
-            totals: totals(&rows, gauge),
+            tool_bytes,
+            tool_tokens,
+            totals: totals(&rows),
             rows,
             condensations: self.condensations.range(0..applied).to_vec(),
         }
     }
 
-    fn row(&self, request: &Request, part: Part, at: (Revision, Option<u32>), gauge: &Gauge<'_>) -> Row {
+    fn row(&self, request: &Request, part: Part, at: (Revision, Option<u32>)) -> Row {
         let entry = part.entry.and_then(|id| self.entry(id));
         let (revision, turn) = at;
         Row {
@@ -135,7 +144,7 @@ impl ThreadRecord {
             time: entry.map(|entry| entry.time),
             own: entry.is_some_and(|entry| Some(entry.turn) == turn),
             bytes: part.bytes,
-            tokens: gauge.estimator.tokens(part.bytes),
+            tokens: 0,
             note: entry
                 .and_then(|entry| note(entry, part.kind))
                 .or_else(|| self.block_note(part.kind, revision)),
@@ -233,24 +242,22 @@ fn note(entry: &Entry, kind: PartKind) -> Option<String> {
 }
 
 /// The rows by kind, in the order first met.
-fn totals(rows: &[Row], gauge: &Gauge<'_>) -> Vec<Total> {
+fn totals(rows: &[Row]) -> Vec<Total> {
     let mut totals: Vec<Total> = Vec::new();
     for row in rows {
         match totals.iter_mut().find(|total| total.kind == row.kind) {
             Some(total) => {
                 total.parts += 1;
                 total.bytes += row.bytes;
+                total.tokens += row.tokens;
             }
             None => totals.push(Total {
                 kind: row.kind,
                 parts: 1,
                 bytes: row.bytes,
-                tokens: 0,
+                tokens: row.tokens,
             }),
         }
-    }
-    for total in &mut totals {
-        total.tokens = gauge.estimator.tokens(total.bytes);
     }
     totals
 }

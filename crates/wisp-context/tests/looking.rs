@@ -87,6 +87,48 @@ fn the_next_request_is_shown_part_by_part_with_what_changed() {
     assert!(text.contains("do not touch legacy.c"), "{text}");
 }
 
+/// The numbers in the last cell of each row of the table of parts.
+fn parts_of(text: &str) -> Vec<u64> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    rows.take_while(|line| line.starts_with('|'))
+        .map(|row| {
+            let cell = row.trim_end_matches(" |").rsplit('|').next().unwrap();
+            cell.trim().replace(',', "").parse().unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn the_parts_add_up_to_the_heading_estimated_and_counted() {
+    let record = condensed();
+    let bytes = record.compose().bytes();
+    let mut estimator = Estimator::default();
+    estimator.set_tool_bytes(3_001);
+    let mut counted = estimator.clone();
+    counted.report(bytes, 1_777);
+    let mut since = estimator.clone();
+    since.report(bytes - 100, 1_702);
+    for (estimator, heading) in [
+        (estimator, None),
+        (
+            counted,
+            Some("1,777 of 8,192 tokens (22 %), as the server counted."),
+        ),
+        (since, None),
+    ] {
+        let view = record.context_next(&gauge(&estimator));
+        let parts: u64 = view.rows.iter().map(|row| row.tokens).sum();
+        assert_eq!(parts + view.tool_tokens, view.estimate.tokens);
+        let text = view.markdown();
+        assert_eq!(
+            parts_of(&text).iter().sum::<u64>(),
+            view.estimate.tokens,
+            "{text}"
+        );
+        assert!(heading.is_none_or(|heading| text.contains(heading)), "{text}");
+    }
+}
+
 #[test]
 fn an_old_turn_is_shown_as_it_was() {
     let record = condensed();

@@ -3,6 +3,8 @@
 //! Formats name their counts in the plural (`failures`, `targets failed`); a text puts the noun to the number here and
 //! nowhere else.
 
+pub(crate) use wisp_amount::grouped as thousands;
+
 /// Nouns of counts in the plural that do not just lose an `s` for one.
 const ODD: &[(&str, &str)] = &[
     ("entries", "entry"),
@@ -43,19 +45,6 @@ const NOUNS: &[&str] = &[
     "times",
     "warnings",
 ];
-
-/// A number with thousands separators.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// `1 line`, `2,270 lines`, `1 error outside of examples`: the number and what it counts, given in the plural.
 pub(crate) fn counted(number: u64, plural: &str) -> String {

@@ -12,13 +12,14 @@
 //! assert_eq!(clock.now().to_string(), "2026-11-30T09:00:00Z");
 //! ```
 
-pub mod amount;
 pub mod clock;
 pub mod env;
 pub mod faults;
 pub mod files;
 pub mod ids;
 pub mod process;
+
+pub use wisp_amount as amount;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use env::Env;

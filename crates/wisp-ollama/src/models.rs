@@ -68,7 +68,7 @@ impl Loaded {
     /// The share of the model on the GPU, in percent; `None` when the sizes are unknown.
     pub fn gpu_percent(&self) -> Option<u64> {
         let size = self.size.filter(|size| *size > 0)?;
-        Some((self.size_vram?.min(size).saturating_mul(100)) / size)
+        Some(wisp_amount::percent(self.size_vram?.min(size), size))
     }
 }
 

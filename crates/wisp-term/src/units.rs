@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use wisp_host::amount::{counted, grouped as thousands, size as format_bytes};
+pub use wisp_host::amount::{counted, grouped as thousands, percent_of, size as format_bytes};
 
 /// A time that passed: `0.3 s`, `59.9 s`, `2 min 05 s`, `1 h 02 min`. Below a tenth of a second: `40 ms`.
 pub fn format_duration(time: Duration) -> String {

@@ -212,6 +212,12 @@ impl Thread {
         Ok(())
     }
 
+    /// Makes the last save one that took long, as on a slow disk.
+    #[cfg(feature = "slow")]
+    pub fn seem_slow(&mut self) {
+        self.took = 2 * MIDWAY;
+    }
+
     /// Whether a save costs so little that it can be made within a turn as well.
     pub fn is_cheap(&self) -> bool {
         self.took <= MIDWAY

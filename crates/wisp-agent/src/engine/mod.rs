@@ -8,7 +8,7 @@ pub mod desk;
 mod hearing;
 mod lines;
 mod side;
-mod start;
+pub(crate) mod start;
 
 use serde_json::json;
 use tokio::sync::mpsc;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wisp_ollama::pull::can_resume;
 use wisp_ollama::{Client, Error, PullProgress};
-use wisp_output::amount::size;
+use wisp_output::amount::{percent, size};
 use wisp_tools::Person as _;
 
 use crate::engine::desk::Asker;
@@ -83,8 +83,8 @@ async fn once(client: &Client, name: &str, person: &Asker) -> Result<(), Error> 
 /// `fetching qwen3:8b: 45 % of 5.2 GiB`.
 fn said(name: &str, progress: &PullProgress) -> String {
     let (have, all) = (progress.completed(), progress.total());
-    match (have * 100).checked_div(all) {
-        Some(percent) => format!("fetching {name}: {percent} % of {}", size(all)),
-        None => format!("fetching {name}"),
+    if all == 0 {
+        return format!("fetching {name}");
     }
+    format!("fetching {name}: {} % of {}", percent(have, all), size(all))
 }

@@ -2,7 +2,7 @@
 
 use wisp_context::Basis;
 use wisp_host::files;
-use wisp_output::amount::{counted, grouped};
+use wisp_output::amount::{counted, grouped, percent};
 
 use super::Scene;
 use crate::conversation::Conversation;
@@ -72,7 +72,7 @@ pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'
         Basis::Bytes => "estimated from bytes",
     };
     let window = conversation.model.window.tokens;
-    let percent = now.tokens * 100 / window.max(1);
+    let percent = percent(now.tokens, window);
     let events = &conversation.events;
     events.line(format!(
         "{} of {} tokens ({percent} %), {how}",

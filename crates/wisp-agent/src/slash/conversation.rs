@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
-use wisp_output::amount::grouped;
+use wisp_output::amount::{grouped, percent_of};
 
 use super::Scene;
 use crate::conversation::Conversation;
@@ -69,7 +69,7 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         ),
         (
             "used",
-            format!("{:.0} % of the window", conversation.used() * 100.0),
+            format!("{} % of the window", percent_of(conversation.used())),
         ),
         ("trained for", trained),
         ("loaded with", loaded),

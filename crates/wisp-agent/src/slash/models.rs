@@ -3,6 +3,7 @@
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
 use wisp_ollama::same_model;
+use wisp_output::amount::grouped;
 
 use super::Scene;
 use crate::conversation::Conversation;
@@ -109,7 +110,8 @@ fn switch(conversation: &mut Conversation, model: Model) {
     };
     let text = format!(
         "now talking to {}, window {} tokens{tools}{works}",
-        model.name, model.window.tokens
+        model.name,
+        grouped(model.window.tokens)
     );
     conversation.set_model(model);
     conversation.events.note(NoteLevel::Info, text);
@@ -167,9 +169,7 @@ async fn listed(conversation: &Conversation) {
             format!(" (runs on {host}{agreed})")
         });
         let size = entry.bytes.map_or_else(String::new, wisp_output::amount::size);
-        let context = entry
-            .context
-            .map_or_else(String::new, wisp_output::amount::grouped);
+        let context = entry.context.map_or_else(String::new, grouped);
         let parameters = entry.parameters.unwrap_or_default();
         events.line(format!(
             "{mark} {:<32} {size:>9}  {parameters:<8} {context:>9}  {what}{place}",

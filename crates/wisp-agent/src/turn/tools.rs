@@ -5,9 +5,10 @@ use wisp_audit::Kind;
 use wisp_context::{Arrival, Gauge, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
 use wisp_output::amount::{grouped, size};
-use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Request, Scene, cap_at_send, ledger};
+use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Person, Request, Scene, cap_at_send, ledger};
 
 use super::judge::How;
+use super::place::{Place, Placed};
 use super::{Progress, Step, Turn, TurnError};
 use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
@@ -47,22 +48,20 @@ impl Conversation {
         if let (Some(raw), Some(call)) = (&arrived.raw, recorded.first()) {
             self.raw.keep(&call.id, raw);
         }
-        let mut batch = Vec::new();
-        for (at, call) in reply.tool_calls.iter().enumerate() {
-            let bar = Self::bar(at, calls, turn, progress).or_else(|| bars.get(at).cloned().flatten());
-            let mut pending = self.run_call(call, bar, turn, progress).await?;
-            if let Some(action) = actions.get(at) {
-                Self::after_action(action, &mut pending, progress);
-            }
-            batch.push(pending);
+        let asked = (&reply.tool_calls[..], &actions[..], &bars[..]);
+        let (batch, stopped) = self.run_each(asked, calls, turn, progress).await;
+        let mut finished = self.registry.finish(progress.number, batch);
+        let capped = self.cap(&mut finished, progress.number);
+        for (at, (call, finished)) in recorded.iter().zip(&finished).enumerate() {
+            let place = Place::new(at, recorded.len());
+            self.show_result(&finished.pending, place, progress.number);
+            self.admit(&call.id, finished);
         }
+        // What had run is shown and recorded before a failure of the audit ends the turn.
+        stopped?;
+        capped?;
         if calls > MOST_CALLS {
             self.too_many(calls, progress.number)?;
-        }
-        let mut finished = self.registry.finish(progress.number, batch);
-        self.cap(&mut finished, progress.number)?;
-        for (call, finished) in recorded.iter().zip(finished) {
-            self.admit(&call.id, &finished);
         }
         self.offer_memory_when_needed();
         self.save_midway();
@@ -73,6 +72,32 @@ impl Conversation {
             Some((tool, times)) => Err(TurnError::Repeated { tool, times }),
             None => Ok(Step::Called),
         }
+    }
+
+    /// Runs the calls of a reply of so many, in order, up to the first that cannot be recorded; beside them the actions
+    /// that a guided model chose, and what bars them.
+    async fn run_each(
+        &mut self,
+        (asked, actions, bars): (&[ToolCall], &[ToolCall], &[Option<String>]),
+        calls: usize,
+        turn: &Turn<'_>,
+        progress: &mut Progress,
+    ) -> (Vec<Pending>, Result<(), TurnError>) {
+        let mut batch = Vec::new();
+        for (at, call) in asked.iter().enumerate() {
+            let bar = Self::bar(at, calls, turn, progress).or_else(|| bars.get(at).cloned().flatten());
+            let place = Place::new(at, asked.len());
+            match self.run_call((call, place), bar, turn, progress).await {
+                Ok(mut pending) => {
+                    if let Some(action) = actions.get(at) {
+                        Self::after_action(action, &mut pending, progress);
+                    }
+                    batch.push(pending);
+                }
+                Err(error) => return (batch, Err(error)),
+            }
+        }
+        (batch, Ok(()))
     }
 
     /// Why the call at this place of a reply of so many calls is not run; none when it is.
@@ -140,7 +165,7 @@ impl Conversation {
 
     async fn run_call(
         &mut self,
-        call: &ToolCall,
+        (call, place): (&ToolCall, Place),
         bar: Option<String>,
         turn: &Turn<'_>,
         progress: &mut Progress,
@@ -158,8 +183,8 @@ impl Conversation {
         } else if let Some(fault) = &call.fault {
             self.registry.unreadable(request, progress.number, &fault.why)?
         } else {
-            turn.doing
-                .say(format!("{} {}", call.name, wisp_tools::said(&arguments)));
+            let person = Placed::new(turn.person, place);
+            person.doing(&format!("{} {}", call.name, wisp_tools::said(&arguments)));
             let (status, time) = (self.situation(progress.number), self.stamp().time);
             let (record, aside, situation) = (
                 Record::new(&mut self.record, self.thread.as_ref(), time),
@@ -181,7 +206,7 @@ impl Conversation {
             );
             let scene = Scene {
                 turn: progress.number,
-                person: turn.person,
+                person: &person,
                 cancel: &turn.cancel,
                 behind: Behind {
                     record: Some(&record),
@@ -195,12 +220,11 @@ impl Conversation {
             progress.repeated = Some((pending.tool.clone(), pending.in_a_row));
         }
         progress.receipt.note(&pending.tool, &pending.ending);
-        self.show_result(&pending, progress.number);
         Ok(pending)
     }
 
-    /// Shows the person a result as soon as it is there, before the batch is finished.
-    fn show_result(&self, pending: &Pending, turn: u64) {
+    /// Shows the person a result as the model is sent it: after the batch is final, so that both have the same figures.
+    fn show_result(&self, pending: &Pending, place: Place, turn: u64) {
         let admitted = &pending.admitted;
         // A page that `memory` read of an output is no output of its own: it has no id to open it by.
         let id = if pending.tool == wisp_tools::MEMORY {
@@ -216,7 +240,7 @@ impl Conversation {
             call: Some(pending.call.clone()),
             turn: Some(turn),
             details,
-            text: Some(result_line(pending)),
+            text: Some(result_line(pending, place)),
             output: Some(OutputSummary {
                 difference: pending.difference.as_deref().map(Difference::of),
                 ..self.summary(admitted, id)
@@ -308,13 +332,18 @@ fn status(ending: &Ending) -> Status {
     }
 }
 
-/// The line under a call: `↳ exit 0`, or what the tool answered.
-fn result_line(pending: &Pending) -> String {
+/// The line under a call: `↳ exit 0`, or what the tool answered. Results of one reply come together, so that each of
+/// several says which call it belongs to: `↳ 2 of 3 · run_command: exit 0`.
+fn result_line(pending: &Pending, place: Place) -> String {
     let words = match &pending.ending {
         Ending::Done => format!("{} in {:.1} s", size(pending.admitted.bytes), pending.seconds),
         other => other.words(),
     };
-    format!("↳ {words}{}", left(pending))
+    let which = match place.words() {
+        Some(place) => format!("{place} · {}: ", pending.tool),
+        None => String::new(),
+    };
+    format!("↳ {which}{words}{}", left(pending))
 }
 
 /// What a command left running and what became of it, after how it ended.

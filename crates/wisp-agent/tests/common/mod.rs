@@ -32,6 +32,8 @@ pub struct Stage {
     pub yes: bool,
     /// The value that is chosen when there is a choice.
     pub choose: Option<String>,
+    /// New identifiers: counted ones, unless a test needs them to differ in their first digits.
+    pub ids: Arc<dyn wisp_host::IdSource>,
 }
 
 impl Stage {
@@ -60,6 +62,7 @@ impl Stage {
             model,
             yes: false,
             choose: None,
+            ids: Arc::new(FixedIds::default()),
         }
     }
 
@@ -77,7 +80,7 @@ impl Stage {
         setup.model.clone_from(&self.model);
         setup.yes = self.yes;
         setup.clock = Arc::new(FixedClock::at("2026-01-01T00:00:00Z"));
-        setup.ids = Arc::new(FixedIds::default());
+        setup.ids = Arc::clone(&self.ids);
         setup.waits = quick();
         setup
     }

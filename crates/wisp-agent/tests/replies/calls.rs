@@ -4,7 +4,7 @@
 
 use ollama_sim::{Chunker, Config, Match, Model, Parser, Reply, Script, profile};
 use serde_json::json;
-use wisp_agent::protocol::{NoteLevel, TurnOutcome};
+use wisp_agent::protocol::{Event, NoteLevel, TurnOutcome};
 
 use crate::common::Stage;
 use crate::{settings, stage};
@@ -147,4 +147,85 @@ async fn ids_are_our_own_and_each_call_has_its_answer_in_order() {
         }
         assert_ne!(results[0]["tool_call_id"], results[1]["tool_call_id"]);
     }
+}
+
+#[tokio::test]
+async fn results_of_one_reply_are_told_with_their_place_and_the_figures_of_the_final_batch() {
+    let of = |n: u32| json!({"command": format!("seq -f 'row {n} %g' 1 700")});
+    let three = Reply::call("run_command", of(1))
+        .and_call("run_command", of(2))
+        .and_call("run_command", of(3));
+    let settings = json!({"ollama": {"contextLength": 16384}});
+    let script = Script::new().reply(three).when(
+        [Match::ToolResultContains("row 3 1".into())],
+        Reply::text("Done."),
+    );
+    let mut stage = Stage::new(Config::new(script), &settings);
+    stage.yes = true;
+    let mut chat = stage.chat().await;
+    let ended = chat.say("run the three").await.outcome;
+    assert_eq!(ended, TurnOutcome::Ok, "{}", chat.notes(NoteLevel::Error));
+    let results: Vec<_> = chat
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Event {
+                kind,
+                call,
+                text,
+                output,
+                ..
+            } if kind == "tool.result" => Some((call.clone()?, text.clone()?, output.clone()?)),
+            _ => None,
+        })
+        .collect();
+    let lines: Vec<&str> = results.iter().map(|(_, text, _)| text.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "↳ 1 of 3 · run_command: exit 0",
+            "↳ 2 of 3 · run_command: exit 0",
+            "↳ 3 of 3 · run_command: exit 0"
+        ]
+    );
+    // While they run, what runs is said with its place.
+    let doing = chat.doing();
+    assert!(
+        doing.contains(&"2 of 3 · running seq -f 'row 2 %g' 1 700".to_owned()),
+        "{doing:?}"
+    );
+    // Each fits its own budget; together they do not, and what the person is told is what the model got.
+    let audited = |kind: &str| stage.audited(kind);
+    assert_eq!(audited("batch.reduced").len(), 1);
+    let kept = audited("output.kept");
+    assert_eq!(kept.len(), 3);
+    let body = stage.bodies().pop().unwrap();
+    let sent: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|m| m["role"] == "tool")
+        .map(|m| m["content"].as_str().unwrap())
+        .collect();
+    for (((call, _, output), event), sent) in results.iter().zip(&kept).zip(sent) {
+        assert_eq!(&event["call"], call);
+        let [held] = output.held[..] else {
+            panic!("one stretch is held back: {:?}", output.held)
+        };
+        assert!(output.stored);
+        let ranges = json!([{"fromLine": held.from_line, "toLine": held.to_line, "bytes": held.bytes}]);
+        assert_eq!(event["details"]["held"], ranges);
+        let range = format!("held back: stdout lines {}–{}", held.from_line, held.to_line);
+        assert!(sent.contains(&range), "{range}\n{sent}");
+    }
+    let order: Vec<String> = stage
+        .audit()
+        .iter()
+        .map(|e| e["kind"].as_str().unwrap().to_owned())
+        .collect();
+    let at = |kind: &str| order.iter().position(|one| one == kind).unwrap();
+    assert!(
+        at("batch.reduced") < at("output.kept") && at("output.kept") < at("tool.result"),
+        "{order:?}"
+    );
 }

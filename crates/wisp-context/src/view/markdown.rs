@@ -3,7 +3,7 @@
 use crate::estimate::Basis;
 
 use super::{ContextView, Row};
-use crate::text::grouped;
+use wisp_amount::{grouped, percent};
 
 impl ContextView {
     /// The whole view: what it costs, kind by kind, then every part as it is sent, then what left and why.
@@ -41,7 +41,7 @@ impl ContextView {
                     "{} of {} tokens ({} %), {basis}.",
                     grouped(tokens),
                     grouped(window),
-                    tokens * 100 / window
+                    percent(tokens, window)
                 )
             }
             _ => format!("{} tokens, {basis}; the window is not known.", grouped(tokens)),

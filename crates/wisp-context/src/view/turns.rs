@@ -9,8 +9,8 @@ use crate::record::ThreadRecord;
 use crate::reference::shorten;
 use crate::stamp::Time;
 use crate::target::Gauge;
-use crate::text::grouped;
 use crate::turn::Outcome;
+use wisp_amount::grouped;
 
 /// Characters of a prompt in the table.
 const PROMPT_CHARS: usize = 60;

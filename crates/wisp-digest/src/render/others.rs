@@ -218,17 +218,3 @@ fn ends(digest: &Digest, rows: &mut Rows) {
         rows.add(REST + 1, format!("  L{} {}", quote.line, quote.text));
     }
 }
-
-/// Bytes with a unit.
-pub(super) fn bytes(count: u64) -> String {
-    const KIB: u64 = 1024;
-    match count {
-        0..KIB => format!("{count} bytes"),
-        KIB..1_048_576 => format!("{}.{} KiB", count / KIB, count % KIB * 10 / KIB),
-        _ => format!(
-            "{}.{} MiB",
-            thousands(count / 1_048_576),
-            count % 1_048_576 * 10 / 1_048_576
-        ),
-    }
-}

@@ -48,7 +48,7 @@ fn headline(digest: &Digest) -> String {
     let size = format!(
         "{}, {}",
         counted(digest.lines, "lines"),
-        others::bytes(digest.bytes)
+        wisp_amount::size(digest.bytes)
     );
     let ended = match digest.content {
         Content::Empty => bare(digest, "no output at all"),

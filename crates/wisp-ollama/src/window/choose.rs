@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use wisp_amount::grouped;
+
 use super::SLACK;
 use super::shape::Cost;
 use super::size::{FLOOR, Memory, Sized, size};
@@ -162,18 +164,6 @@ pub fn choose(known: &Choice) -> (u64, Reason) {
 pub fn num_predict(window: u64, prompt: u64, wished: Option<u64>) -> u64 {
     let room = window.saturating_sub(prompt).saturating_sub(SLACK);
     wished.map_or(room, |wished| wished.min(room)).max(1)
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Gibibytes with one decimal.

@@ -4,25 +4,26 @@
 //! Nothing is run to answer: `recall` pages and filters the stored file, `summarise` reads it with the exact readers
 //! of `wisp-digest`, `condense` asks the conversation's model about all of it, part by part.
 
+mod asked;
 mod condense;
 mod request;
 mod source;
 
-use serde_json::{Value, json};
-use wisp_audit::Kind;
+use serde_json::Value;
 use wisp_digest::{Options, View, digest_reader};
 use wisp_output::amount::{counted, size};
 use wisp_output::content::Stretch;
 use wisp_output::recall::{Filter, Start, Stored, recall};
-use wisp_output::request::{Request, Target};
+use wisp_output::request::Request;
 use wisp_output::streams;
 
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::behind::Wanted;
 use crate::call::Call;
-use crate::tool::{Descriptor, Ending, Returned, Running, Tool};
+use crate::tool::{Descriptor, Returned, Running, Tool};
 
+use asked::Asked;
 pub use request::{MemoryRequest, grammar};
 use source::Source;
 
@@ -68,21 +69,21 @@ async fn answer(text: &str, call: &mut Call<'_>) -> Returned {
     let request = match grammar().read(text) {
         Ok(request) => request,
         Err(unreadable) => {
-            audit(call, text, &Asked::unread());
+            Asked::unread().record(call, text);
             return Returned::error(unreadable);
         }
     };
-    let asked = Asked::of(&request);
-    let returned = match served(request, call).await {
+    let mut asked = Asked::of(&request);
+    let returned = match served(request, call, &mut asked).await {
         Ok(returned) => returned,
         // The record's own answers begin with the tool's name.
         Err(why) => Returned::error(format!("memory: {}", why.trim_start_matches("memory: "))),
     };
-    audit(call, text, &asked.answered(&returned));
+    asked.answered(&returned).record(call, text);
     returned
 }
 
-async fn served(request: MemoryRequest, call: &mut Call<'_>) -> Result<Returned, String> {
+async fn served(request: MemoryRequest, call: &mut Call<'_>, asked: &mut Asked) -> Result<Returned, String> {
     match request {
         MemoryRequest::Output(Request::Recall { target, filter, from }) => {
             page(&Source::open(&target, call)?, &filter, from, call.budget()).map(Returned::page)
@@ -102,6 +103,7 @@ async fn served(request: MemoryRequest, call: &mut Call<'_>) -> Result<Returned,
                 .record
                 .ok_or("this conversation keeps no record")?;
             let recalled = record.recall(&wanted)?;
+            asked.entries = recalled.entries;
             let source = Source::text(named(&wanted), recalled.header, recalled.text);
             page(&source, &Filter::All, from, call.budget()).map(Returned::page)
         }
@@ -176,93 +178,4 @@ fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> 
     let footer = format!("[memory \"recall {} from line N\" shows the lines]", source.name);
     let room = budget.saturating_sub(header.len() + footer.len());
     Ok(format!("{header}{}{footer}", digest.render(room, view)))
-}
-
-/// What `context.memory` says of a request.
-struct Asked {
-    action: &'static str,
-    target: Option<String>,
-    from: Option<u64>,
-    bytes: Option<usize>,
-    failure: Option<&'static str>,
-}
-
-impl Asked {
-    fn unread() -> Self {
-        Self {
-            action: "unread",
-            target: None,
-            from: None,
-            bytes: None,
-            failure: Some("grammar"),
-        }
-    }
-
-    fn keeping(action: &'static str) -> Self {
-        Self {
-            action,
-            failure: None,
-            ..Self::unread()
-        }
-    }
-
-    fn of(request: &MemoryRequest) -> Self {
-        let (action, target, from) = match request {
-            MemoryRequest::Output(Request::Recall { target, from, .. }) => {
-                ("recall", of_target(target), Some(from.line))
-            }
-            MemoryRequest::Output(Request::Summarise { target, .. }) => {
-                ("summarise", of_target(target), None)
-            }
-            MemoryRequest::Output(Request::Condense { target, .. }) => ("condense", of_target(target), None),
-            MemoryRequest::Record(wanted, from) => ("recall", named(wanted), Some(from.line)),
-            MemoryRequest::Note(_) => return Self::keeping("note"),
-            MemoryRequest::Task(_) => return Self::keeping("task"),
-        };
-        Self {
-            action,
-            target: Some(target),
-            from,
-            bytes: None,
-            failure: None,
-        }
-    }
-
-    fn answered(mut self, returned: &Returned) -> Self {
-        match returned.ending {
-            Ending::Failed(_) => self.failure = Some("miss"),
-            _ => self.bytes = returned.text_len(),
-        }
-        self
-    }
-}
-
-fn of_target(target: &Target) -> String {
-    match target {
-        Target::Output(id) => format!("output {id}"),
-        Target::Entry(number) => format!("entry {number}"),
-    }
-}
-
-fn audit(call: &Call<'_>, request: &str, asked: &Asked) {
-    let done = if matches!(asked.action, "note" | "task") {
-        "noted"
-    } else {
-        "found"
-    };
-    let mut details = json!({"request": request, "action": asked.action, done: asked.failure.is_none()});
-    if let Some(target) = &asked.target {
-        details["target"] = target.as_str().into();
-    }
-    if let Some(from) = asked.from {
-        details["from"] = from.into();
-    }
-    if let Some(bytes) = asked.bytes {
-        details["bytes"] = bytes.into();
-    }
-    if let Some(failure) = asked.failure {
-        details["failure"] = failure.into();
-    }
-    // Nothing was changed by the request; the result's own record follows.
-    let _ = call.audit(Kind::ContextMemory, details);
 }

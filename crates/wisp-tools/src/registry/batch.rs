@@ -15,31 +15,19 @@ use super::admit::{KeptRecord, data_in, first_error, growth, line_of, output_of}
 use crate::call::{Keep, Services};
 use crate::tool::Body;
 
-/// What was done to a batch.
-pub(super) struct Reduction {
-    /// The details of `batch.reduced`.
-    pub details: Value,
-    /// The places of results that were kept only now.
-    pub kept: Vec<usize>,
-}
-
-/// Reduces a batch that exceeds its budget, in place; none when nothing was reduced. The result depends on nothing
-/// but the batch, and a reduced batch is not reduced again.
-pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -> Option<Reduction> {
+/// Reduces a batch that exceeds its budget, in place, and gives the details of `batch.reduced`; none when nothing was
+/// reduced. The result depends on nothing but the batch, and a reduced batch is not reduced again.
+pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -> Option<Value> {
     let room = room(services);
     let mut texts: Vec<String> = batch
         .iter_mut()
         .map(|pending| std::mem::take(&mut pending.admitted.shown))
         .collect();
     let before: usize = texts.iter().map(String::len).sum();
-    let (mut kept, whole) = (Vec::new(), texts.clone());
+    let whole = texts.clone();
     let reduced = finish(&mut texts, room, |index, share| {
         let pending = &mut batch[index];
-        let had = pending.admitted.kept.is_some();
         let text = again(pending, share, services, memory);
-        if !had && pending.admitted.kept.is_some() {
-            kept.push(index);
-        }
         // What cannot be made again from a file is cut from what is held.
         text.unwrap_or_else(|why| cut(pending, &whole[index], share, why))
     });
@@ -56,7 +44,7 @@ pub(super) fn reduce(batch: &mut [Pending], services: &Services, memory: bool) -
     let details = json!({
         "calls": batch.len(), "budget": room, "bytesBefore": before, "bytesAfter": after, "reduced": calls,
     });
-    (!reduced.is_empty()).then_some(Reduction { details, kept })
+    (!reduced.is_empty()).then_some(details)
 }
 
 /// The most bytes of the results of one reply: twice one result's, and never less than a command alone may have.

@@ -233,7 +233,6 @@ impl Registry {
                 noted: Some(noted),
                 note,
                 reads_only,
-                turn: scene.turn,
             },
         ))
     }
@@ -255,9 +254,10 @@ impl Registry {
             noted: None,
             note: None,
             reads_only: false,
-            turn: scene.turn,
         };
-        Ok(self.pending(id, request, returned, taken))
+        let pending = self.pending(id, request, returned, taken);
+        self.record_kept(scene.turn, &pending);
+        Ok(pending)
     }
 
     async fn typed(&mut self, id: &str, line: &str, scene: &Scene<'_>) -> Result<Returned, NotRecorded> {
@@ -302,7 +302,6 @@ impl Registry {
             noted: None,
             note: None,
             reads_only: true,
-            turn,
         };
         Ok(self.pending(call, request, returned, taken))
     }
@@ -324,7 +323,6 @@ impl Registry {
             noted: Some(noted),
             note: (noted.before > 0).then(|| repeated(request.tool, noted)),
             reads_only: true,
-            turn,
         };
         let returned = Returned::error(format!("the call cannot be read: {why}; {hint}"));
         Ok(self.pending(call, request, returned, taken))
@@ -383,9 +381,6 @@ impl Registry {
         let arguments = about.arguments.clone();
         let admitted = admit::admit(returned.body, &returned.ending, &about, &self.services);
         self.held_back(&admitted);
-        if let Some(kept) = &admitted.kept {
-            self.record_kept(taken.turn, request.tool, &call, kept);
-        }
         Pending {
             call,
             tool: request.tool.to_owned(),
@@ -400,13 +395,22 @@ impl Registry {
         }
     }
 
-    fn record_kept(&self, turn: u64, tool: &str, call: &str, kept: &KeptRecord) {
+    /// Records that the whole of a result is in the store, if it is.
+    fn record_kept(&self, turn: u64, pending: &Pending) {
+        let Some(kept) = &pending.admitted.kept else {
+            return;
+        };
+        let held = pending.admitted.held.iter();
+        let held: Vec<Value> = held
+            .map(|range| json!({"fromLine": range.from_line, "toLine": range.to_line, "bytes": range.bytes}))
+            .collect();
         let details = json!({
-            "tool": tool, "output": call, "bytes": kept.bytes, "lines": kept.lines, "sha256": kept.sha256,
-            "cut": kept.cut, "totalBytes": kept.total_bytes, "totalLines": kept.total_lines,
+            "tool": pending.tool, "output": pending.call, "bytes": kept.bytes, "lines": kept.lines,
+            "sha256": kept.sha256, "cut": kept.cut, "totalBytes": kept.total_bytes, "totalLines": kept.total_lines,
+            "held": held,
         });
         // The output is kept whether or not this can be written; the result's own record says so next.
-        let _ = self.record(turn, call, Kind::OutputKept, details);
+        let _ = self.record(turn, &pending.call, Kind::OutputKept, details);
     }
 
     /// The last boundary before results are recorded and sent. The results of one reply share twice one result's
@@ -414,16 +418,8 @@ impl Registry {
     /// final budget for a whole batch").
     pub fn finish(&mut self, turn: u64, mut batch: Vec<Pending>) -> Vec<Finished> {
         let memory = self.will_have_memory();
-        if let Some(reduced) = batch::reduce(&mut batch, &self.services, memory) {
-            for (pending, kept) in reduced
-                .kept
-                .iter()
-                .filter_map(|at| batch.get(*at))
-                .filter_map(kept)
-            {
-                self.record_kept(turn, &pending.tool, &pending.call, kept);
-            }
-            let event = Event::new(Kind::BatchReduced, reduced.details).in_turn(turn);
+        if let Some(details) = batch::reduce(&mut batch, &self.services, memory) {
+            let event = Event::new(Kind::BatchReduced, details).in_turn(turn);
             let _ = self.services.audit.append(event);
         }
         for pending in &batch {
@@ -436,6 +432,7 @@ impl Registry {
     }
 
     fn finished(&mut self, turn: u64, pending: Pending) -> Finished {
+        self.record_kept(turn, &pending);
         let mut details = json!({
             "tool": pending.tool,
             "output": pending.admitted.shown,
@@ -452,11 +449,6 @@ impl Registry {
         let event = self.record(turn, &pending.call, Kind::ToolResult, details).ok();
         Finished { pending, event }
     }
-}
-
-/// A result with the record of its kept output.
-fn kept(pending: &Pending) -> Option<(&Pending, &KeptRecord)> {
-    pending.admitted.kept.as_ref().map(|kept| (pending, kept))
 }
 
 /// The tools that are offered. `memory` needs its own leave; a lean set has the person's own and those in [`LEAN`].
@@ -496,7 +488,6 @@ struct Taken {
     noted: Option<Noted>,
     note: Option<String>,
     reads_only: bool,
-    turn: u64,
 }
 
 /// The answer to a call of a tool that does not exist.

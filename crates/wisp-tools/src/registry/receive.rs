@@ -11,6 +11,42 @@ use super::{Pending, Registry};
 use crate::call::Keep;
 use crate::tool::Ending;
 
+/// A reader that counts what passes: what is not kept has its size from here.
+struct Counted<R> {
+    source: R,
+    bytes: u64,
+    newlines: u64,
+    /// Whether the last byte began or went on with a line.
+    open: bool,
+}
+
+impl<R> Counted<R> {
+    fn new(source: R) -> Self {
+        Self {
+            source,
+            bytes: 0,
+            newlines: 0,
+            open: false,
+        }
+    }
+
+    /// Bytes and lines, a last one without a newline included.
+    fn so_far(&self) -> (u64, u64) {
+        (self.bytes, self.newlines + u64::from(self.open))
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        let bytes = &buffer[..read];
+        self.bytes += read as u64;
+        self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.open = bytes.last().map_or(self.open, |last| *last != b'\n');
+        Ok(read)
+    }
+}
+
 impl Registry {
     /// Reads `source` to its end, keeps it whole under the tool's name `name` when it is more than a result may have, and
     /// gives what the model is shown of it. Errors are the source's.
@@ -32,10 +68,12 @@ impl Registry {
             Keep::In(store) => Place::Store(store),
             Keep::Nowhere(why) => Place::Nowhere(why),
         };
-        let presented = receive(source, place, &context)?;
+        let mut source = Counted::new(source);
+        let presented = receive(&mut source, place, &context)?;
         let kept = presented.kept.as_ref().map(KeptRecord::of);
-        let shown = (presented.text.len() as u64, presented.text.lines().count() as u64);
-        let (bytes, lines) = kept.as_ref().map_or(shown, |k| (k.total_bytes, k.total_lines));
+        let (bytes, lines) = kept
+            .as_ref()
+            .map_or(source.so_far(), |k| (k.total_bytes, k.total_lines));
         let admitted = Admitted {
             data: 0..presented.text.len() - presented.note,
             beginning: presented.text.clone(),
@@ -54,10 +92,7 @@ impl Registry {
             around: (String::new(), String::new()),
         };
         self.held_back(&admitted);
-        if let Some(kept) = &admitted.kept {
-            self.record_kept(turn, name, &call, kept);
-        }
-        Ok(Pending {
+        let pending = Pending {
             call,
             tool: name.to_owned(),
             arguments: String::new(),
@@ -68,6 +103,8 @@ impl Registry {
             in_a_row: 0,
             reads_only: true,
             difference: None,
-        })
+        };
+        self.record_kept(turn, &pending);
+        Ok(pending)
     }
 }

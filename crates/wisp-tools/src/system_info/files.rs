@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sysinfo::Disks;
-use wisp_output::amount::size;
+use wisp_output::amount::{percent, size};
 
 use super::table::table;
 use crate::call::Call;
@@ -28,7 +28,7 @@ pub(super) fn free_space() -> Result<String, String> {
                 size(total),
                 size(used),
                 size(free),
-                format!("{}%", used * 100 / total),
+                format!("{}%", percent(used, total)),
             ]
         })
         .collect();

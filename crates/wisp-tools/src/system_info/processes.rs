@@ -1,7 +1,7 @@
 //! Processes: the busiest, the largest, and one by its name or number.
 
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Process, ProcessesToUpdate, System};
-use wisp_output::amount::size;
+use wisp_output::amount::{percent, size};
 
 use super::table::{elapsed, table};
 
@@ -65,7 +65,7 @@ pub(super) fn memory() -> Result<String, String> {
         "{} installed, {} available ({}%), swap {} of {} used\n{}",
         size(total),
         size(available),
-        available * 100 / total.max(1),
+        percent(available, total),
         size(system.used_swap()),
         size(system.total_swap()),
         table(&HEADINGS, &rows)

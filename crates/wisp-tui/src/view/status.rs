@@ -56,7 +56,7 @@ fn left(app: &App, status: &Status, shown: Directory) -> Vec<Span<'static>> {
     let looks = &app.looks;
     let mut spans = vec![looks.span(Role::Status, visible(&status.model))];
     if let Some(used) = status.context_used {
-        let percent = (used * 100.0).clamp(0.0, 999.0).round();
+        let percent = wisp_term::units::percent_of(used).min(999);
         spans.push(looks.span(Role::Quiet, ":"));
         spans.push(looks.span(context_role(used), format!("{percent}% used")));
     }

@@ -346,7 +346,7 @@ fn footer(end: &TurnEnd) -> String {
 fn status_line(status: &Status) -> String {
     let mut model = status.model.clone();
     if let Some(used) = status.context_used {
-        let _ = write!(model, ":{:.0}% used", used * 100.0);
+        let _ = write!(model, ":{}% used", units::percent_of(used));
     }
     let mut place = status.directory.clone();
     if let Some(branch) = &status.branch {

@@ -8,7 +8,7 @@ use wisp_audit::Kind;
 use wisp_config::Config;
 use wisp_ollama::pull::can_resume;
 use wisp_ollama::{Client, Error, PullProgress, PullStream};
-use wisp_output::amount::size;
+use wisp_output::amount::{percent, size};
 use wisp_term::{Role, safe, width};
 
 use crate::commands::recorded::Recorded;
@@ -155,7 +155,7 @@ fn line(progress: &PullProgress) -> String {
     let bar = "#".repeat(filled) + &" ".repeat(BAR - filled);
     format!(
         "{status} [{bar}] {} %, {} of {}",
-        share(100),
+        percent(have, all),
         size(have),
         size(all)
     )

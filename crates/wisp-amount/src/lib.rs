@@ -1,7 +1,14 @@
-//! Numbers as people and models read them: thousands separators, sizes in bytes, KiB and MiB, and spans of time.
+//! Numbers as people and models read them: thousands separators, sizes in bytes, KiB and MiB, percentages, shares that
+//! add up, and spans of time.
 //!
 //! They are here, under everything else, so that two places on one screen never round the same number differently.
 //! Sizes are rounded up, because a marker may never understate what was held back.
+//!
+//! ```
+//! assert_eq!(wisp_amount::counted(2_270, "line"), "2,270 lines");
+//! assert_eq!(wisp_amount::size(184_321), "181 KiB");
+//! assert_eq!(wisp_amount::percent(4_590, 8_192), 56);
+//! ```
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
@@ -40,6 +47,56 @@ fn in_unit(bytes: u64, unit: u64, name: &str) -> String {
         u128::from(bytes.div_ceil(unit))
     };
     format!("{} {name}", grouped(u64::try_from(whole).unwrap_or(u64::MAX)))
+}
+
+/// How much of `whole` a part is, in percent, to the nearest; 100 only when nothing is missing, 0 of nothing.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    if whole == 0 {
+        return 0;
+    }
+    let (part, whole) = (u128::from(part), u128::from(whole));
+    let nearest = (part * 200 + whole) / (whole * 2);
+    let shown = if part < whole { nearest.min(99) } else { nearest };
+    u64::try_from(shown).unwrap_or(u64::MAX)
+}
+
+/// A share between 0 and 1 in percent, by the rule of [`percent`]: for who is told the share alone.
+pub fn percent_of(share: f64) -> u64 {
+    /// Parts of a share that are told apart: more than a window has tokens, and ten to a power, so that half a percent
+    /// is a whole number of them.
+    const PARTS: u64 = 1_000_000_000;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the parts are exact, and what is cast is bounded below and far below 2^63"
+    )]
+    let part = (share.clamp(0.0, 1_000.0) * PARTS as f64).round() as u64;
+    percent(part, PARTS)
+}
+
+/// `total` shared out by `weights`: each share is its part rounded down or up, and together they are exactly `total`.
+/// What rounding leaves goes to those that lost most by it, the first of equals. Without any weight nothing is shared.
+pub fn shared(total: u64, weights: &[u64]) -> Vec<u64> {
+    let all: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+    if all == 0 {
+        return vec![0; weights.len()];
+    }
+    let exact = |weight: &u64| u128::from(total) * u128::from(*weight);
+    let mut shares: Vec<u64> = weights
+        .iter()
+        .map(|weight| u64::try_from(exact(weight) / all).unwrap_or(u64::MAX))
+        .collect();
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(exact(&weights[*at]) % all));
+    let left = total - shares.iter().sum::<u64>();
+    for at in order
+        .into_iter()
+        .take(usize::try_from(left).unwrap_or(usize::MAX))
+    {
+        shares[at] += 1;
+    }
+    shares
 }
 
 /// A span of time in its two largest units, rounded down: `45 s`, `4 min 05 s`, `2 h 02 min`, `3 days 4 h`.
@@ -92,6 +149,46 @@ mod tests {
         for (bytes, text) in table {
             assert_eq!(size(bytes), text);
         }
+    }
+
+    #[test]
+    fn percentages_are_to_the_nearest_and_whole_only_of_the_whole() {
+        let table = [
+            (0, 8_192, 0),
+            (40, 8_192, 0),
+            (41, 8_192, 1),
+            (1, 8, 13),
+            (8_191, 8_192, 99),
+            (8_192, 8_192, 100),
+            (9_011, 8_192, 110),
+            (5, 0, 0),
+        ];
+        for (part, whole, shown) in table {
+            assert_eq!(percent(part, whole), shown, "{part} of {whole}");
+        }
+    }
+
+    #[test]
+    fn a_share_has_the_percentage_of_the_part_it_was_made_from() {
+        for window in [4_096_u32, 8_192, 40_960, 131_072, 100_000] {
+            for tokens in 0..=window {
+                let share = f64::from(tokens) / f64::from(window);
+                assert_eq!(
+                    percent_of(share),
+                    percent(tokens.into(), window.into()),
+                    "{tokens} of {window}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn shares_add_up_to_what_is_shared() {
+        assert_eq!(shared(10, &[1, 1, 1]), [4, 3, 3]);
+        assert_eq!(shared(2_001, &[4_000, 1, 3_999]), [1_001, 0, 1_000]);
+        assert_eq!(shared(7, &[0, 0]), [0, 0]);
+        assert_eq!(shared(0, &[5, 6]), [0, 0]);
+        assert_eq!(shared(5, &[]), Vec::<u64>::new());
     }
 
     #[test]
