@@ -73,6 +73,9 @@ impl Place {
             "ollama": {"contextLength": 4096},
             "commandMaxOutputBytes": 512,
             "context": {"memory": "on"},
+            // So small a model would be guided; here its template makes its calls.
+            "models": {"calls": {&self.model: "native"}},
+            "tools": {"set": "full"},
         }));
         wisp
     }

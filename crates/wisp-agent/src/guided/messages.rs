@@ -86,13 +86,16 @@ fn result(action: &str, content: &str) -> String {
 
 /// The lines of a page without the numbers that `read_file` puts before them.
 fn without_numbers(page: &str) -> String {
+    let shown = page
+        .lines()
+        .filter(|line| !line.starts_with("[more: call again with"));
     let bare = |line: &str| match line.split_once('\t') {
         Some((number, rest)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
             rest.to_owned()
         }
         _ => line.to_owned(),
     };
-    page.lines().map(bare).collect::<Vec<_>>().join("\n")
+    shown.map(bare).collect::<Vec<_>>().join("\n")
 }
 
 /// Adds to the user's side; two of its messages in a row are one.

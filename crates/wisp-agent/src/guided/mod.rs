@@ -9,6 +9,7 @@
 
 pub mod actions;
 pub mod decode;
+mod excerpt;
 pub mod folder;
 pub mod messages;
 pub mod schema;
@@ -87,6 +88,13 @@ pub struct GuidedTurn {
     /// The words of the request, without the names of files, and whether it asks to add something.
     wanted: BTreeSet<String>,
     adds: bool,
+    /// Whether it asks to write something, and whether it says what becomes of what.
+    creates: bool,
+    says_what: bool,
+    /// Whether it asks for a change and for nothing else.
+    only_changes: bool,
+    /// Whether the file that is being read is so long that its first lines alone are shown.
+    clipped: bool,
     /// The file that the last action appended to.
     appended: Option<String>,
     /// Actions taken, each with the folder as it was then.
@@ -119,6 +127,9 @@ impl GuidedTurn {
             wants_change: words::asks_for_change(request),
             wanted: words::of_request(request),
             adds: words::asks_to_add(request),
+            creates: words::asks_to_create(request),
+            only_changes: words::asks_for_change(request) && !words::asks_to_look(request),
+            says_what: words::says_what(&words::without_names(request)),
             start: look.clone(),
             look,
             ..Self::default()
@@ -165,6 +176,8 @@ impl GuidedTurn {
                 "replace",
                 vec![("path", Takes::Any), ("old", Takes::Any), ("new", Takes::Any)],
             ));
+        }
+        if self.wants_change && self.adds {
             offers.push(("append", vec![("path", Takes::Any), ("text", Takes::Any)]));
             offers.push(("write", vec![("path", Takes::Any), ("content", Takes::Any)]));
         }
@@ -172,9 +185,17 @@ impl GuidedTurn {
     }
 
     fn offers(&self) -> Vec<Offer<'_>> {
-        let mut offers = vec![("run", vec![("command", Takes::UpTo(COMMAND))])];
         if self.look.has_more() {
             return self.plain_offers();
+        }
+        let mut offers = Vec::new();
+        if self.changed && self.only_changes {
+            // What was asked for was done, or goes on in the same file: there is nothing to look for.
+            self.edits(&mut offers);
+            return offers;
+        }
+        if !self.awaits_file() {
+            offers.push(("run", vec![("command", Takes::UpTo(COMMAND))]));
         }
         let readable: Vec<&str> = self.listed().filter(|name| !self.fresh.contains(*name)).collect();
         if !readable.is_empty() {
@@ -184,6 +205,11 @@ impl GuidedTurn {
             self.edits(&mut offers);
         }
         offers
+    }
+
+    /// Whether a file is to be written first: one was asked for, and a small model runs it before it is there.
+    fn awaits_file(&self) -> bool {
+        self.creates && self.actions < 2 && self.wrote.is_empty() && !self.new_names().is_empty()
     }
 
     /// The files that can be listed.
@@ -196,7 +222,9 @@ impl GuidedTurn {
             .listed()
             .filter(|name| words::names(&self.said, name))
             .collect();
-        let meant = |name: &&str| named.is_empty() || named.contains(name) || self.seen.contains(*name);
+        let told_where = self.says_what && !named.is_empty();
+        let read = |name: &str| !told_where && self.seen.contains(name);
+        let meant = |name: &&str| named.is_empty() || named.contains(name) || read(name);
         let files: Vec<&str> = self.listed().filter(meant).collect();
         let mut free = Vec::new();
         for name in files.iter().copied().filter(|name| self.seen.contains(*name)) {
@@ -264,7 +292,16 @@ impl GuidedTurn {
                 lines.push(line);
             }
         }
+        // Where the request says what becomes of what, the lines with a word of it are those it means.
+        if !self.changed && self.says_what && lines.iter().any(|line| self.has_wanted(line)) {
+            lines.retain(|line| self.has_wanted(line));
+        }
         (Some(lines), whole)
+    }
+
+    /// Whether a line has a word of the request.
+    fn has_wanted(&self, line: &str) -> bool {
+        words::words(line).any(|word| self.wanted.contains(&word))
     }
 
     /// Whether a line may still have to be replaced. Once something was changed that is one with a word of the request, or
@@ -324,7 +361,11 @@ impl GuidedTurn {
         if action == "append" && !given_now.contains_key("text") {
             given_now.insert("text".to_owned(), text("new").into());
         }
-        let call = actions::call(action, given_now, line, open);
+        let mut call = actions::call(action, given_now, line, open);
+        self.clipped = action == "read" && !now.is_some_and(excerpt::is_short);
+        if self.clipped {
+            call.arguments.insert("limit".to_owned(), excerpt::FIRST.into());
+        }
         let bar = self.bar(action, given, &call);
         Taken { call, bar }
     }
@@ -340,6 +381,8 @@ impl GuidedTurn {
         }
         if !self.taken.insert(hasher.finish()) {
             self.answer_only = true;
+            // A line that was tried in vain is not listed a third time.
+            self.made.insert((path.to_owned(), text("old").to_owned()));
             return Some(AGAIN.to_owned());
         }
         let now = self.look.text(path).map(str::to_owned);
@@ -412,6 +455,9 @@ impl GuidedTurn {
             _ => {}
         }
         let told = self.look.told_since(&before);
+        if told.is_empty() && action == "read" && self.clipped {
+            return excerpt::rest_of(&self.folder, text("path"), &self.wanted);
+        }
         if told.is_empty() {
             return told;
         }

@@ -89,7 +89,7 @@ fn a_file_is_replaced_in_by_its_lines_once_it_was_read() {
         offers(&guide)[1..3],
         [
             "read path=[\"other.txt\"]",
-            "replace path=[\"report.txt\"] old=[\"Report\",\"Status: draft\"] new"
+            "replace path=[\"report.txt\"] old=[\"Status: draft\"] new"
         ]
     );
     let given = object(&json!({"path": "report.txt", "old": "Status: draft", "new": "Status: final"}));
@@ -102,12 +102,24 @@ fn a_file_is_replaced_in_by_its_lines_once_it_was_read() {
     put(home.path(), "report.txt", "Report\nStatus: final\n");
     assert_eq!(
         guide.after("replace", &given, true),
-        "report.txt changed:\n-Status: draft\n+Status: final"
+        "[changed files]\nreport.txt changed:\n-Status: draft\n+Status: final"
     );
-    // What was just made is not to be made over.
-    assert_eq!(
-        offers(&guide)[2],
-        "replace path=[\"report.txt\"] old=[\"Report\"] new"
+    // Nothing else in it has to do with the request.
+    assert_eq!(offers(&guide), ["answer text"]);
+}
+
+#[test]
+fn a_request_that_leaves_open_what_is_to_be_changed_is_offered_every_line() {
+    let home = folder(&[("stats.py", "def mean(values):\n    return sum(values) / 2\n")]);
+    let mut guide = guide(&home, "The function mean in stats.py divides wrongly. Fix it.");
+    does(&mut guide, "read", &json!({"path": "stats.py"}));
+    assert!(
+        offers(&guide).contains(
+            &"replace path=[\"stats.py\"] old=[\"def mean(values):\",\"    return sum(values) / 2\"] new"
+                .to_owned()
+        ),
+        "{:?}",
+        offers(&guide)
     );
 }
 
@@ -152,10 +164,7 @@ fn a_line_with_a_quotation_mark_is_replaced_as_free_text() {
 fn a_new_file_is_written_under_the_name_that_was_said() {
     let home = folder(&[]);
     let offered = offers(&guide(&home, "Write a script squares.py and run it."));
-    assert!(
-        offered.contains(&"write path=[\"squares.py\"] content".to_owned()),
-        "{offered:?}"
-    );
+    assert_eq!(offered, ["write path=[\"squares.py\"] content", "answer text"]);
     let offered = offers(&guide(&home, "Write a haiku into a new file."));
     assert!(offered.contains(&"write path content".to_owned()), "{offered:?}");
 }
@@ -237,14 +246,7 @@ fn a_folder_of_many_files_and_a_server_that_refuses_lists_have_free_paths() {
     let change = "Replace x with y in f3.txt";
     assert_eq!(
         offers(&guide(&home, change)),
-        [
-            "run command",
-            "read path",
-            "replace path old new",
-            "append path text",
-            "write path content",
-            "answer text"
-        ]
+        ["run command", "read path", "replace path old new", "answer text"]
     );
     let home = folder(&[("a.txt", "x\n")]);
     let mut refused = guide(&home, "What is in a.txt?");

@@ -25,6 +25,17 @@ const NAME: &str = r"[A-Za-z0-9_][\w-]*(?:/[\w.-]+)*\.[A-Za-z]\w{0,7}";
 static CHANGES: LazyLock<Regex> = LazyLock::new(|| Regex::new(CHANGE).expect("the pattern is a constant"));
 static NAMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAME).expect("the pattern is a constant"));
 
+static CREATES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(write|create|make|add|put|generate|save)\b").expect("the pattern is a constant")
+});
+static WHAT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?i)\b(replace|change|set|rename|bump|update|turn|switch|make|increase|decrease|correct|delete|remove|get\s+rid\s+of)\b.*\b(to|with|from|by|into|say|line|in)\b|\bshould\s+(be|say)\b|["“][^"”]+["”]"#)
+        .expect("the pattern is a constant")
+});
+static LOOKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(run|execute|tests?|show|tell|print|list|check|count|explain|what|which|why|how|find|verify|until|passes|fails?|works?|then)\b")
+        .expect("the pattern is a constant")
+});
 static ADDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(ADD).expect("the pattern is a constant"));
 static WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}_]\w{2,}|\d+").expect("the pattern is a constant"));
@@ -34,17 +45,46 @@ pub fn asks_to_add(request: &str) -> bool {
     ADDS.is_match(request)
 }
 
+/// Whether a request asks to write something, rather than to move or change what is there.
+pub fn asks_to_create(request: &str) -> bool {
+    CREATES.is_match(request) && asks_for_change(request)
+}
+
+/// Whether a request says in words what is to become of what: `change draft to final`, `"recieve" is misspelled`. Then the
+/// lines it means have a word of it.
+pub fn says_what(request: &str) -> bool {
+    WHAT.is_match(request)
+}
+
+/// Whether a request asks to look at something or to run it, beside what it may change.
+pub fn asks_to_look(request: &str) -> bool {
+    LOOKS.is_match(request)
+}
+
 /// The words and numbers of a text in lower case.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     WORDS.find_iter(text).map(|word| word.as_str().to_lowercase())
 }
 
-/// The words of a request without the names of files in it.
+/// Words that say nothing of which line is meant.
+const COMMON: &[&str] = &[
+    "the", "and", "with", "that", "this", "for", "line", "lines", "file", "word", "from", "into", "should",
+    "please", "all", "one", "replace", "change", "set", "make", "fix", "add", "there", "what", "which",
+];
+
+/// The words of a request that may tell a line, without the names of files in it.
 pub fn of_request(request: &str) -> BTreeSet<String> {
-    let bare = file_names(request)
+    words(&without_names(request))
+        .filter(|word| !COMMON.contains(&word.as_str()))
+        .collect()
+}
+
+/// A request without the names of files in it.
+pub fn without_names(request: &str) -> String {
+    let names = file_names(request);
+    names
         .iter()
-        .fold(request.to_owned(), |text, name| text.replace(name, " "));
-    words(&bare).collect()
+        .fold(request.to_owned(), |text, name| text.replace(name, " "))
 }
 
 /// Whether a request asks for a change of files.
@@ -112,6 +152,39 @@ mod tests {
             "hi",
         ] {
             assert!(!asks_for_change(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_says_what_becomes_of_what_is_told_from_one_that_leaves_it_open() {
+        for request in [
+            "Replace the word draft with final",
+            "Set retries to 5 in client.toml.",
+            "letter.txt has \"recieve\" misspelled, please fix",
+            "the function calc should be called total",
+            "Delete the debug line",
+        ] {
+            assert!(says_what(request), "{request}");
+        }
+        for request in ["`check.py` fails", "Fix stats.py.", "fix the bug in mean"] {
+            assert!(!says_what(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn a_change_alone_is_told_from_one_with_something_to_look_at() {
+        for request in [
+            "Write hello.sh and run it",
+            "Fix stats.py so that check.py passes",
+            "change it and show me the file",
+        ] {
+            assert!(asks_to_look(request), "{request}");
+        }
+        for request in [
+            "Append \"- buy rope\" to todo.md.",
+            "report.txt still says draft. make it say final",
+        ] {
+            assert!(!asks_to_look(request), "{request}");
         }
     }
 

@@ -146,9 +146,18 @@ async fn of_model(model: &Model, config: &Config, findings: &mut Vec<Finding>) {
         // Nothing is asked of a model on another machine without the person's leave.
         return findings.push(window(model, None));
     }
-    findings.push(declared(model).await);
-    if model.tools {
-        findings.push(calls(model).await);
+    if model.is_guided() {
+        findings.push(Finding::good("capabilities", abilities(model)));
+        let text = format!(
+            "its replies are held to a schema (guided), so its own calls are not relied on; wisp models check {} tries both",
+            model.name
+        );
+        findings.push(Finding::good("tool call", text));
+    } else {
+        findings.push(declared(model).await);
+        if model.tools {
+            findings.push(calls(model).await);
+        }
     }
     let loaded = model.client.ps().await.unwrap_or_default();
     let here = loaded.iter().find(|l| same_model(&l.name, &model.name));

@@ -173,6 +173,9 @@ impl Listing<'_> {
         if !tools && entry.problem.as_ref().is_none_or(|p| p.contains("tool")) {
             words.insert(0, "text only");
         }
+        if guided && entry.problem.is_none() {
+            words.push("guided calls");
+        }
         entry.capabilities = words;
         entry.usable = entry.problem.is_none();
     }

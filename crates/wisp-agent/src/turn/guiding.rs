@@ -17,8 +17,15 @@ use crate::model::convert;
 use crate::model::failure::Failure;
 use crate::protocol::NoteLevel;
 
+/// What keeps a small model from repeating itself: what servers up to 0.32.9 have where nothing is set.
+const REPEAT_PENALTY: f64 = 1.1;
+
 /// What servers say of a schema that they cannot make a grammar of.
 const SCHEMA_WORDS: &[&str] = &["sampling context", "grammar", "schema", "invalid format"];
+
+/// The exit status of a shell for a file that it may not run, and what a small model is told beside it.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_EXECUTABLE_HINT: &str = "(the file is not executable: run it as python3 FILE or sh FILE)";
 
 /// The most tokens of a guided reply. An action needs few; a model that goes on for ever is stopped here.
 const MOST_REPLY: u64 = 1_024;
@@ -57,6 +64,8 @@ impl Conversation {
         request.format = Some(guide.schema(&self.others()));
         request.think = self.model.think_with_format();
         request.options.temperature = Some(0.0);
+        // Without it a small model writes the old line as the new one, and takes the action it took before.
+        request.options.repeat_penalty = Some(REPEAT_PENALTY);
         // Past its end an object is only followed by blanks, which cost as much time as text.
         request.options.stop = self.model.show.stops();
         request.options.stop.insert(0, AT_END.to_owned());
@@ -155,7 +164,10 @@ impl Conversation {
     pub(super) fn after_action(action: &ToolCall, pending: &mut Pending, progress: &mut Progress) {
         let Some(guide) = &mut progress.guide else { return };
         let ran = matches!(pending.ending, Ending::Done | Ending::Exit(_));
-        let told = guide.after(&action.name, &action.arguments, ran);
+        let mut told = guide.after(&action.name, &action.arguments, ran);
+        if pending.ending == Ending::Exit(NOT_EXECUTABLE) && told.is_empty() {
+            NOT_EXECUTABLE_HINT.clone_into(&mut told);
+        }
         if !told.is_empty() {
             pending.admitted.add_below(&told);
         }
