@@ -43,6 +43,12 @@ const AGAIN: &str = "You did this already. Do not do it again: answer my request
 /// What it is told of an answer while nothing has changed.
 const UNCHANGED: &str = "No file has been changed yet. Make the change with an action, then answer.";
 
+/// What it is told of an answer after a command that failed, and of one without what the command printed.
+const FAILED: &str = "That failed. Correct it and run it once more, then answer.";
+const LACKS: &str = "Your answer lacks what the command printed. Answer again with those lines.";
+/// The most lines of an output that an answer is to have.
+const PRINTED: usize = 30;
+
 /// How the line on the folder's files begins.
 const FILES: &str = "(Files here: ";
 
@@ -102,6 +108,10 @@ pub struct GuidedTurn {
     actions: u32,
     answer_only: bool,
     refused: bool,
+    /// How the last command ended and what it printed, until something else is done; and whether an answer was refused for
+    /// what it lacks of that.
+    ran: Option<(i32, String)>,
+    incomplete: bool,
     /// Whether the server refused a schema with lists, so that there are none.
     plain: bool,
 }
@@ -325,12 +335,33 @@ impl GuidedTurn {
         names
     }
 
-    /// An answer: the note with which it is refused, once, when a change was asked for and nothing has changed.
-    pub fn refuse_answer(&mut self) -> Option<&'static str> {
+    /// Notes how a command ended and what it printed.
+    pub fn note_run(&mut self, exit: i32, printed: &str) {
+        self.ran = Some((exit, printed.to_owned()));
+    }
+
+    /// An answer to a request to write something and run it: the note with which it is refused, once, when what was run
+    /// failed, or when the answer lacks what it printed.
+    fn refuse_incomplete(&mut self, answer: &str) -> Option<&'static str> {
+        let (exit, printed) = self.ran.as_ref().filter(|_| self.creates && !self.incomplete)?;
+        let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let short = printed.lines().count() <= PRINTED && last.is_some_and(|line| line.len() <= LISTED_BYTES);
+        let note = match (*exit, last) {
+            (0, Some(last)) if short && !answer.contains(last) => LACKS,
+            (0, _) => return None,
+            _ => FAILED,
+        };
+        self.incomplete = true;
+        Some(note)
+    }
+
+    /// An answer: the note with which it is refused, once, when a change was asked for and nothing has changed, or when it
+    /// is about something that was to be run and lacks what came of that.
+    pub fn refuse_answer(&mut self, answer: &str) -> Option<&'static str> {
         let unchanged = !self.look.has_more() && self.look.changed_since(&self.start).is_empty();
         let refused = self.wants_change && unchanged && !self.refused && self.actions + 1 < ACTIONS;
         if !refused {
-            return None;
+            return self.refuse_incomplete(answer);
         }
         self.refused = true;
         self.answer_only = false;
@@ -341,6 +372,7 @@ impl GuidedTurn {
     pub fn take(&mut self, action: &str, given: &Map<String, Value>) -> Taken {
         self.actions += 1;
         self.appended = None;
+        self.ran = None;
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let (path, old) = (text("path"), text("old"));
         let now = self.look.text(path);

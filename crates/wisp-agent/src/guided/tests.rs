@@ -194,18 +194,18 @@ fn what_was_done_is_not_done_again_while_nothing_changed() {
 fn an_answer_before_the_change_is_refused_once() {
     let home = folder(&[("a.txt", "one\n")]);
     let mut asks = guide(&home, "What is in a.txt?");
-    assert_eq!(asks.refuse_answer(), None);
+    assert_eq!(asks.refuse_answer("Done."), None);
     let mut changes = guide(&home, "Append two to a.txt");
     assert!(
         changes
-            .refuse_answer()
+            .refuse_answer("Done.")
             .is_some_and(|note| note.starts_with("No file has been changed"))
     );
-    assert_eq!(changes.refuse_answer(), None);
+    assert_eq!(changes.refuse_answer("Done."), None);
     let mut changed = guide(&home, "Append two to a.txt");
     put(home.path(), "a.txt", "one\ntwo\n");
     let _ = changed.after("run", &Map::new(), true);
-    assert_eq!(changed.refuse_answer(), None);
+    assert_eq!(changed.refuse_answer("Done."), None);
 }
 
 #[test]
@@ -262,4 +262,35 @@ fn the_folders_files_stand_below_the_request() {
         guide(&folder(&[("b", ""), ("a", "")]), "hi").files(),
         "(Files here: a, b)"
     );
+}
+
+#[test]
+fn an_answer_about_what_was_to_be_run_has_what_came_of_it() {
+    let home = folder(&[("squares.py", "print(16)\n")]);
+    let written = || {
+        let mut guide = guide(&home, "Write squares.py and run it.");
+        put(home.path(), "squares.py", "print(25)\n");
+        let _ = guide.after("run", &Map::new(), true);
+        put(home.path(), "squares.py", "print(16)\n");
+        guide
+    };
+    let mut failed = written();
+    failed.note_run(126, "Permission denied");
+    assert!(
+        failed
+            .refuse_answer("It failed.")
+            .is_some_and(|note| note.starts_with("That failed."))
+    );
+    assert_eq!(failed.refuse_answer("It failed."), None, "once");
+    let mut lacks = written();
+    lacks.note_run(0, "9\n16\n");
+    assert_eq!(lacks.refuse_answer("It printed 9 and 16."), None);
+    assert!(
+        lacks
+            .refuse_answer("It printed squares.")
+            .is_some_and(|note| note.contains("lacks"))
+    );
+    let mut asked = guide(&home, "Run the tests and tell me which fails.");
+    asked.note_run(1, "FAILED");
+    assert_eq!(asked.refuse_answer("test_a fails"), None);
 }

@@ -23,9 +23,8 @@ const REPEAT_PENALTY: f64 = 1.1;
 /// What servers say of a schema that they cannot make a grammar of.
 const SCHEMA_WORDS: &[&str] = &["sampling context", "grammar", "schema", "invalid format"];
 
-/// The exit status of a shell for a file that it may not run, and what a small model is told beside it.
+/// The exit status of a shell for a file that it may not run.
 const NOT_EXECUTABLE: i32 = 126;
-const NOT_EXECUTABLE_HINT: &str = "(the file is not executable: run it as python3 FILE or sh FILE)";
 
 /// The most tokens of a guided reply. An action needs few; a model that goes on for ever is stopped here.
 const MOST_REPLY: u64 = 1_024;
@@ -113,7 +112,7 @@ impl Conversation {
         if !arrived.reply.tool_calls.is_empty() {
             return None;
         }
-        progress.guide.as_mut()?.refuse_answer()
+        progress.guide.as_mut()?.refuse_answer(&arrived.reply.content)
     }
 
     /// Puts the actions of a guided reply into the terms of tools: the actions as they were, and for each why it is not
@@ -165,11 +164,34 @@ impl Conversation {
         let Some(guide) = &mut progress.guide else { return };
         let ran = matches!(pending.ending, Ending::Done | Ending::Exit(_));
         let mut told = guide.after(&action.name, &action.arguments, ran);
-        if pending.ending == Ending::Exit(NOT_EXECUTABLE) && told.is_empty() {
-            NOT_EXECUTABLE_HINT.clone_into(&mut told);
+        if let Ending::Exit(status) = pending.ending
+            && action.name == "run"
+        {
+            guide.note_run(status, &pending.admitted.beginning);
+            if status == NOT_EXECUTABLE && told.is_empty() {
+                told = not_executable(action);
+            }
         }
         if !told.is_empty() {
             pending.admitted.add_below(&told);
         }
     }
+}
+
+/// What a small model is told when it runs a script that is not executable: the command that does it.
+fn not_executable(action: &ToolCall) -> String {
+    let line = action
+        .arguments
+        .get("command")
+        .and_then(serde_json::Value::as_str);
+    let file = line
+        .unwrap_or_default()
+        .split_whitespace()
+        .next()
+        .unwrap_or_default();
+    let with = if file.ends_with(".py") { "python3" } else { "sh" };
+    format!(
+        "(the file is not executable; this runs it: {with} {})",
+        file.trim_start_matches("./")
+    )
 }

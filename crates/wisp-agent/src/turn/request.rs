@@ -116,7 +116,7 @@ impl Conversation {
         if let Some(note) = self.refused_answer(arrived, progress) {
             self.once_more_with(
                 note.to_owned(),
-                "the answer came before anything was changed",
+                "the answer lacks what was asked for",
                 changes,
                 progress.number,
             )?;
