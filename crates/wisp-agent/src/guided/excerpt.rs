@@ -2,6 +2,7 @@
 //! request. A log of three thousand lines has one with `error`, and the request asks for the error.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -49,7 +50,7 @@ pub fn rest_of(folder: &Path, name: &str, words: &BTreeSet<String>) -> String {
     }
     for at in found {
         let line: String = lines[at].chars().take(WIDTH).collect();
-        told.push_str(&format!("\n{}: {line}", at + 1));
+        let _ = write!(told, "\n{}: {line}", at + 1);
     }
     told
 }

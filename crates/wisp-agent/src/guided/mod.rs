@@ -70,6 +70,10 @@ fn changes_in(result: &str) -> Option<usize> {
 
 /// What guides one turn.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, seen at another moment of the turn"
+)]
 pub struct GuidedTurn {
     folder: PathBuf,
     /// All that the person said in this conversation, this request included.
@@ -112,6 +116,8 @@ pub struct GuidedTurn {
     /// what it lacks of that.
     ran: Option<(i32, String)>,
     incomplete: bool,
+    /// The command that runs a script which the last one could not.
+    instead: Option<String>,
     /// Whether the server refused a schema with lists, so that there are none.
     plain: bool,
 }
@@ -199,6 +205,9 @@ impl GuidedTurn {
             return self.plain_offers();
         }
         let mut offers = Vec::new();
+        if let Some(instead) = self.instead.as_deref().filter(|line| listable(line)) {
+            return vec![("run", vec![("command", Takes::OneOf(vec![instead]))])];
+        }
         if self.changed && self.only_changes {
             // What was asked for was done, or goes on in the same file: there is nothing to look for.
             self.edits(&mut offers);
@@ -340,6 +349,11 @@ impl GuidedTurn {
         self.ran = Some((exit, printed.to_owned()));
     }
 
+    /// Notes the command that runs a script which the last one could not: no other action is offered next.
+    pub fn note_instead(&mut self, command: String) {
+        self.instead = Some(command);
+    }
+
     /// An answer to a request to write something and run it: the note with which it is refused, once, when what was run
     /// failed, or when the answer lacks what it printed.
     fn refuse_incomplete(&mut self, answer: &str) -> Option<&'static str> {
@@ -373,6 +387,7 @@ impl GuidedTurn {
         self.actions += 1;
         self.appended = None;
         self.ran = None;
+        self.instead = None;
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let (path, old) = (text("path"), text("old"));
         let now = self.look.text(path);

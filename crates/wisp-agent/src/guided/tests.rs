@@ -294,3 +294,17 @@ fn an_answer_about_what_was_to_be_run_has_what_came_of_it() {
     asked.note_run(1, "FAILED");
     assert_eq!(asked.refuse_answer("test_a fails"), None);
 }
+
+#[test]
+fn a_script_that_is_not_executable_is_run_by_its_interpreter_next() {
+    let home = folder(&[("squares.py", "print(16)\n")]);
+    let mut guide = guide(&home, "Write squares.py and run it.");
+    let _ = guide.take("run", &object(&json!({"command": "./squares.py"})));
+    guide.note_instead("python3 squares.py".to_owned());
+    assert_eq!(
+        offers(&guide),
+        ["run command=[\"python3 squares.py\"]", "answer text"]
+    );
+    let _ = guide.take("run", &object(&json!({"command": "python3 squares.py"})));
+    assert!(offers(&guide).contains(&"run command".to_owned()));
+}

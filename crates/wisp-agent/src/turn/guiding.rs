@@ -168,8 +168,12 @@ impl Conversation {
             && action.name == "run"
         {
             guide.note_run(status, &pending.admitted.beginning);
-            if status == NOT_EXECUTABLE && told.is_empty() {
-                told = not_executable(action);
+            if status == NOT_EXECUTABLE
+                && told.is_empty()
+                && let Some(instead) = interpreted(action)
+            {
+                told = format!("(the file is not executable; this runs it: {instead})");
+                guide.note_instead(instead);
             }
         }
         if !told.is_empty() {
@@ -178,20 +182,33 @@ impl Conversation {
     }
 }
 
-/// What a small model is told when it runs a script that is not executable: the command that does it.
-fn not_executable(action: &ToolCall) -> String {
-    let line = action
-        .arguments
-        .get("command")
-        .and_then(serde_json::Value::as_str);
-    let file = line
-        .unwrap_or_default()
-        .split_whitespace()
-        .next()
-        .unwrap_or_default();
-    let with = if file.ends_with(".py") { "python3" } else { "sh" };
-    format!(
-        "(the file is not executable; this runs it: {with} {})",
-        file.trim_start_matches("./")
-    )
+/// The command that runs a script which is not executable: its interpreter and the same arguments.
+fn interpreted(action: &ToolCall) -> Option<String> {
+    let line = action.arguments.get("command")?.as_str()?;
+    let file = line.split_whitespace().next()?;
+    let with = match file.rsplit_once('.')?.1 {
+        "py" => "python3",
+        "sh" => "sh",
+        _ => return None,
+    };
+    Some(format!("{with} {}", line.trim_start_matches("./")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_run_by_the_interpreter_that_its_name_tells() {
+        let run = |line: &str| {
+            let given = serde_json::json!({ "command": line });
+            interpreted(&ToolCall::new(
+                "run",
+                given.as_object().cloned().unwrap_or_default(),
+            ))
+        };
+        assert_eq!(run("./squares.py 5").as_deref(), Some("python3 squares.py 5"));
+        assert_eq!(run("hello.sh").as_deref(), Some("sh hello.sh"));
+        assert_eq!(run("./tool"), None);
+    }
 }
