@@ -1,13 +1,14 @@
 //! Starting a command: a session of its own without a terminal, three descriptors, nothing else of wisp's.
 //!
-//! A command under the sandbox is started by the sandbox's helper, which does all of this itself, so that nothing has to be
-//! done between fork and exec here. One without is prepared here.
+//! A command under the sandbox is started by the sandbox's launcher, which does all of this itself, so that nothing has to
+//! be done between fork and exec here. One without is prepared here.
 //!
 //! The standard library already gives a child an empty signal mask and the default SIGPIPE, and opens every file of
 //! ours so that it closes on exec. Two things are left to do between fork and exec: the session, and descriptors that
 //! wisp itself inherited open, which would otherwise be handed down.
 
-use std::io::{self, PipeReader};
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::RawFd;
 use std::process::Stdio;
 
@@ -18,7 +19,7 @@ use wisp_host::{IdSource, RandomIds};
 use crate::error::check_directory;
 use crate::leftovers::Tag;
 use crate::link::Link;
-use crate::{CommandSpec, ExecError, environment};
+use crate::{CommandSpec, EnvChange, ExecError, Sandbox, environment};
 
 /// The size asked for a command's pipes: fewer wake-ups for a command that prints a lot.
 #[cfg(target_os = "linux")]
@@ -26,61 +27,105 @@ const PIPE: usize = 1024 * 1024;
 
 /// A command that has been started.
 pub(crate) struct Launched {
-    pub(crate) child: Child,
-    /// The link to the supervisor that the child is, when it is one.
-    pub(crate) link: Option<Link>,
+    pub(crate) process: Process,
     pub(crate) tag: Tag,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
 }
 
+/// What is waited for.
+pub(crate) enum Process {
+    /// The command's own process.
+    Child(Child),
+    /// The supervisor above it, which says over the link what becomes of it.
+    Supervised(Link),
+}
+
 /// Starts the command. Errors: those of [`check_directory`], [`ExecError::NoProgram`], [`ExecError::Launch`].
 pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let words = spec.words();
-    let (program, args) = words.split_first().ok_or(ExecError::NoProgram)?;
+    let program = words.first().ok_or(ExecError::NoProgram)?.clone();
     if let Some(dir) = &spec.dir {
         check_directory(dir)?;
     }
-    let failed = |source| ExecError::Launch {
-        program: program.clone(),
-        source,
-    };
+    let failed = |source| ExecError::Launch { program, source };
     let mark = RandomIds.next();
+    let changes = environment::changes(spec, &mark);
+    let started = || {
+        let (stdout, out) = pipe()?;
+        let (stderr, err) = pipe()?;
+        let (process, leader) = match supervising(spec) {
+            Some(sandbox) => supervised(sandbox, spec, words, changes, [out, err])?,
+            None => own(spec, &words, changes, [out, err])?,
+        };
+        let is_supervised = matches!(process, Process::Supervised(_));
+        Ok(Launched {
+            process,
+            tag: Tag::new(leader, mark, is_supervised),
+            stdout,
+            stderr,
+        })
+    };
+    started().map_err(failed)
+}
+
+/// The sandbox whose launcher starts the command. Elsewhere than on Linux the system's program does, which executes it
+/// in its own place.
+fn supervising(spec: &CommandSpec) -> Option<&Sandbox> {
+    spec.sandbox.as_ref().filter(|_| cfg!(target_os = "linux"))
+}
+
+/// Has the launcher start the command.
+#[cfg(target_os = "linux")]
+fn supervised(
+    sandbox: &Sandbox,
+    spec: &CommandSpec,
+    words: Vec<OsString>,
+    env: Vec<EnvChange>,
+    [out, err]: [PipeWriter; 2],
+) -> io::Result<(Process, Pid)> {
+    let (link, theirs) = Link::new()?;
+    let request = crate::sandbox::request::Request {
+        dir: spec.dir.clone(),
+        env,
+        words,
+    };
+    let ends = [theirs, out.into(), err.into()];
+    let supervisor = crate::launcher::start(&sandbox.helper, &request, &ends)?;
+    Ok((Process::Supervised(link), supervisor))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn supervised(
+    _: &Sandbox,
+    _: &CommandSpec,
+    _: Vec<OsString>,
+    _: Vec<EnvChange>,
+    _: [PipeWriter; 2],
+) -> io::Result<(Process, Pid)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Starts the command as a child of this process.
+fn own(
+    spec: &CommandSpec,
+    words: &[OsString],
+    env: Vec<EnvChange>,
+    [out, err]: [PipeWriter; 2],
+) -> io::Result<(Process, Pid)> {
+    let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
     let mut command = Command::new(program);
-    command.args(args);
-    let link = if is_supervised(spec) {
-        let (link, theirs) = Link::new().map_err(failed)?;
-        command.stdin(theirs).process_group(0);
-        Some(link)
-    } else {
-        command.stdin(Stdio::null()).kill_on_drop(true);
-        leave_the_terminal(&mut command);
-        None
-    };
+    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    leave_the_terminal(&mut command);
     if let Some(dir) = &spec.dir {
         command.current_dir(dir);
     }
-    environment::prepare(&mut command, spec, &mark);
-    let (stdout, out) = pipe().map_err(failed)?;
-    let (stderr, err) = pipe().map_err(failed)?;
-    command.stdout(out).stderr(err);
-    let child = command.spawn().map_err(failed)?;
+    environment::prepare(&mut command, env);
+    let child = command.stdout(out).stderr(err).spawn()?;
     let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-    let leader = leader.ok_or_else(|| failed(io::Error::other("it has no process id")))?;
-    Ok(Launched {
-        child,
-        tag: Tag::new(leader, mark, link.is_some()),
-        link,
-        stdout,
-        stderr,
-    })
-}
-
-/// Whether the sandbox's helper starts the command. Elsewhere than on Linux the system's program does, which executes it
-/// in its own place.
-fn is_supervised(spec: &CommandSpec) -> bool {
-    cfg!(target_os = "linux") && spec.sandbox.is_some()
+    let leader = leader.ok_or_else(|| io::Error::other("it has no process id"))?;
+    Ok((Process::Child(child), leader))
 }
 
 fn pipe() -> io::Result<(PipeReader, io::PipeWriter)> {

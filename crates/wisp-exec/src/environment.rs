@@ -35,17 +35,25 @@ pub const QUIET_ENVIRONMENT: &[(&str, &str)] = &[
 /// ended. A wisp inside a wisp adds its own mark behind the outer one's.
 pub const MARK: &str = "WISP_COMMAND";
 
-/// Sets the quiet variables, the mark, and then the caller's changes.
-pub(crate) fn prepare(command: &mut Command, spec: &CommandSpec, mark: &str) {
-    for (name, value) in QUIET_ENVIRONMENT {
-        command.env(name, value);
-    }
-    for change in &spec.env {
+/// What a command's environment has other than wisp's: the quiet variables, the caller's changes, the mark.
+pub(crate) fn changes(spec: &CommandSpec, mark: &str) -> Vec<EnvChange> {
+    let quiet = QUIET_ENVIRONMENT.iter();
+    let mut changes: Vec<EnvChange> = quiet
+        .map(|(name, value)| EnvChange::Set(name.into(), value.into()))
+        .collect();
+    changes.extend_from_slice(&spec.env);
+    let outer = Env::of_process().get(MARK).map(|outer| format!("{outer}:{mark}"));
+    let mark = outer.map_or_else(|| OsString::from(mark), OsString::from);
+    changes.push(EnvChange::Set(MARK.into(), mark));
+    changes
+}
+
+/// Makes these changes.
+pub(crate) fn prepare(command: &mut Command, changes: Vec<EnvChange>) {
+    for change in changes {
         match change {
             EnvChange::Set(name, value) => command.env(name, value),
             EnvChange::Unset(name) => command.env_remove(name),
         };
     }
-    let outer = Env::of_process().get(MARK).map(|outer| format!("{outer}:{mark}"));
-    command.env(MARK, outer.map_or_else(|| OsString::from(mark), OsString::from));
 }

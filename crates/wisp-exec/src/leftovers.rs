@@ -161,6 +161,12 @@ fn processes() -> impl Iterator<Item = i32> {
 /// The processes below another that run, whatever session they are in.
 #[cfg(target_os = "linux")]
 pub(crate) fn descendants(of: Pid) -> Vec<Found> {
+    descendants_but(of, &[])
+}
+
+/// The same without some of them and what is below these.
+#[cfg(target_os = "linux")]
+pub(crate) fn descendants_but(of: Pid, without: &[i32]) -> Vec<Found> {
     let mut children: std::collections::BTreeMap<i32, Vec<(i32, Option<Found>)>> =
         std::collections::BTreeMap::new();
     for pid in processes() {
@@ -179,7 +185,8 @@ pub(crate) fn descendants(of: Pid) -> Vec<Found> {
     }
     let (mut found, mut above) = (Vec::new(), vec![of.as_raw_nonzero().get()]);
     while let Some(parent) = above.pop() {
-        for (pid, process) in children.remove(&parent).into_iter().flatten() {
+        let all = children.remove(&parent).into_iter().flatten();
+        for (pid, process) in all.filter(|(pid, _)| !without.contains(pid)) {
             above.push(pid);
             found.extend(process);
         }

@@ -58,6 +58,8 @@ mod gap;
 mod git;
 mod interactive;
 mod kept;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod leftovers;
 mod link;
 mod listening;
@@ -80,7 +82,7 @@ pub use git::reading_git;
 pub use interactive::{run_interactive, run_pager};
 pub use kept::{KeptReader, StreamOutput};
 pub use live::{LiveChunk, LiveSender, Stream, live};
-pub use outcome::{Ending, LeftBehind, Outcome};
+pub use outcome::{Disabled, Ending, LeftBehind, Outcome};
 pub use probe::probe;
 pub use run::run;
 pub use sandbox::{Confinement, Limits, Profile, Reached, Sandbox, helper, memory, own_helper};

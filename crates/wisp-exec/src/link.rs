@@ -7,7 +7,10 @@ use std::os::unix::net::UnixStream as Blocking;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
+
+use crate::Disabled;
 
 /// The longest line the supervisor says, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -29,6 +32,8 @@ pub(crate) enum Said {
     Failed(String),
     /// It ran more processes at a time than this.
     Crowd(u64),
+    /// It made a file that other programs run by themselves, which has another name now.
+    Disabled(Disabled),
     /// Nothing: the supervisor is gone.
     Gone,
 }
@@ -50,6 +55,20 @@ impl Link {
             heard: Vec::new(),
         };
         Ok((link, theirs.into()))
+    }
+
+    /// Tells the supervisor to end what is left, and waits until it has. Returns what it gave another name.
+    pub(crate) async fn close(mut self) -> Vec<Disabled> {
+        // One that is gone already has nothing left.
+        let _ = self.stream.shutdown().await;
+        let mut disabled = Vec::new();
+        loop {
+            match self.next().await {
+                Ok(Said::Disabled(one)) => disabled.push(one),
+                Ok(Said::Gone) | Err(_) => return disabled,
+                Ok(_) => {}
+            }
+        }
     }
 
     /// What the supervisor says next. When the future is dropped, nothing that was heard is lost.
@@ -86,6 +105,12 @@ fn said(line: &str) -> Said {
             _ => None,
         },
         "crowd" => rest.parse().ok().map(Said::Crowd),
+        "disabled" => rest.split_once('\t').map(|(path, now)| {
+            Said::Disabled(Disabled {
+                path: path.to_owned(),
+                now: now.to_owned(),
+            })
+        }),
         "failed" => Some(failed(rest)),
         _ => None,
     };
@@ -114,6 +139,14 @@ mod tests {
         assert_eq!(said("ended 768 0 0"), ended(768, false, false));
         assert_eq!(said("ended 9 1 0"), ended(9, true, false));
         assert_eq!(said("ended 11 0 1"), ended(11, false, true));
+        let disabled = Disabled {
+            path: "/w/.envrc".into(),
+            now: "/w/.envrc.wisp-disabled".into(),
+        };
+        assert_eq!(
+            said("disabled /w/.envrc\t/w/.envrc.wisp-disabled"),
+            Said::Disabled(disabled)
+        );
         assert_eq!(said("crowd 512"), Said::Crowd(512));
         assert_eq!(said("failed launch 2 no such"), Said::NotLaunched(2));
         assert_eq!(said("failed Landlock: no"), Said::Failed("Landlock: no".into()));

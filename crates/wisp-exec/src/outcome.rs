@@ -106,6 +106,15 @@ pub struct LeftBehind {
     pub ended: bool,
 }
 
+/// A file that a confined command made, that other programs run by themselves, and that was given another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disabled {
+    /// The path it had.
+    pub path: String,
+    /// The path it has.
+    pub now: String,
+}
+
 /// A command that is over.
 #[derive(Debug)]
 pub struct Outcome {
@@ -124,4 +133,6 @@ pub struct Outcome {
     pub left_behind: Vec<LeftBehind>,
     /// Whether it failed when one of its processes had about as much memory as it may have.
     pub out_of_memory: bool,
+    /// The files it made that other programs run by themselves, which have another name now.
+    pub disabled: Vec<Disabled>,
 }

@@ -1,21 +1,26 @@
 //! Running a command from its start until nothing of it is left.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tokio::process::Child;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::capture::Capture;
-use crate::child::{Launched, launch};
+use crate::child::{Launched, Process, launch};
 use crate::leftovers::Tag;
-use crate::link::{Link, Said};
+use crate::link::Said;
 use crate::live::LiveLane;
 use crate::pump::{Control, Lane, Pump, Pumped};
-use crate::{CommandSpec, Ending, ExecError, Outcome, Stream};
+use crate::{CommandSpec, Disabled, Ending, ExecError, Outcome, Stream};
+
+/// The status of a command whose supervisor is gone, or has ended it.
+fn killed() -> ExitStatus {
+    ExitStatus::from_raw(Signal::KILL.as_raw())
+}
 
 /// From SIGTERM to SIGKILL for a command that is stopped (design: "Process hygiene").
 const GRACE: Duration = Duration::from_secs(2);
@@ -39,13 +44,12 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         source,
     };
     let Launched {
-        child,
-        link,
+        process,
         tag,
         stdout,
         stderr,
     } = launch(&spec)?;
-    let mut running = Running::new(child, link);
+    let mut running = Running::new(process);
     let lane = |stream, from| {
         Lane::new(
             from,
@@ -71,7 +75,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         Vec::new()
     };
     let out_of_memory = running.full;
-    running.close().await.map_err(lost)?;
+    let disabled = running.close().await;
     guard.disarm();
     let Pumped { captures, held } = pumped;
     let [stdout, stderr] = captures.map(Capture::finish);
@@ -83,6 +87,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         pipe_held: held,
         left_behind,
         out_of_memory,
+        disabled,
     })
 }
 
@@ -123,8 +128,7 @@ impl Unended {
 
 /// A command that runs: its own process, or the supervisor above it.
 struct Running {
-    child: Child,
-    link: Option<Link>,
+    process: Process,
     /// Whether something of it may still run when its own process has ended.
     left: bool,
     /// Whether it failed with about as much memory as it may have.
@@ -134,10 +138,9 @@ struct Running {
 }
 
 impl Running {
-    fn new(child: Child, link: Option<Link>) -> Self {
+    fn new(process: Process) -> Self {
         Self {
-            child,
-            link,
+            process,
             left: true,
             full: false,
             crowd: None,
@@ -146,8 +149,9 @@ impl Running {
 
     /// Waits for the command's own process. May be dropped and called again.
     async fn wait(&mut self) -> Result<ExitStatus, Unended> {
-        let Some(link) = &mut self.link else {
-            return Ok(self.child.wait().await?);
+        let link = match &mut self.process {
+            Process::Child(child) => return Ok(child.wait().await?),
+            Process::Supervised(link) => link,
         };
         match link.next().await? {
             Said::Ended { status, left, full } => {
@@ -157,19 +161,19 @@ impl Running {
             }
             Said::Crowd(most) => {
                 self.crowd = Some(most);
-                Ok(self.child.wait().await?)
+                Ok(killed())
             }
-            Said::Gone => Ok(self.child.wait().await?),
+            Said::Gone => Ok(killed()),
             began_not => Err(Unended::NeverBegan(began_not)),
         }
     }
 
-    /// Lets the supervisor end what may be left, and waits for it.
-    async fn close(mut self) -> io::Result<()> {
-        if self.link.take().is_some() {
-            self.child.wait().await?;
+    /// Lets the supervisor end what may be left, and waits for it. Returns what it gave another name.
+    async fn close(self) -> Vec<Disabled> {
+        match self.process {
+            Process::Child(_) => Vec::new(),
+            Process::Supervised(link) => link.close().await,
         }
-        Ok(())
     }
 }
 

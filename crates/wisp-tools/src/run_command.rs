@@ -97,9 +97,21 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
         return returned(outcome, call.services);
     };
     let asks_for_network = refused.network && call.services.confining.asks_for_network();
+    if refused.network && !asks_for_network {
+        // The settings have answered already.
+        return refused_by_sandbox(
+            returned(outcome, call.services),
+            &refused,
+            "sandbox.network is off",
+        );
+    }
     match call.clear_outside(line, &directory, &refused).await {
         Err(refusal) => refusal,
-        Ok(false) => refused_by_sandbox(returned(outcome, call.services), &refused),
+        Ok(false) => refused_by_sandbox(
+            returned(outcome, call.services),
+            &refused,
+            "the user has not let it run outside",
+        ),
         Ok(true) => {
             let how = How {
                 timeout: wanted.timeout,
@@ -173,14 +185,14 @@ async fn run_once(
 }
 
 /// A result with a line on what the sandbox refused.
-fn refused_by_sandbox(mut returned: Returned, refused: &Refused) -> Returned {
+fn refused_by_sandbox(mut returned: Returned, refused: &Refused, why: &str) -> Returned {
     if let Body::Command { footer, .. } = &mut returned.body {
         let what = if refused.network {
             "wisp's sandbox gives it no network"
         } else {
             "wisp's sandbox may be why it failed"
         };
-        let line = format!("{what} ({}); the user has not let it run outside", refused.line);
+        let line = format!("{what} ({}); {why}", refused.line);
         if !footer.is_empty() {
             footer.push('\n');
         }
@@ -257,6 +269,12 @@ fn footer(outcome: &Outcome, services: &Services) -> String {
         .into_iter()
         .filter_map(|s| s.spill_failure());
     lines.extend(failures.map(|why| format!("not all of the output could be kept: {why}")));
+    lines.extend(outcome.disabled.iter().map(|one| {
+        format!(
+            "it made {}, which other programs run by themselves; wisp's sandbox renamed it to {}",
+            one.path, one.now
+        )
+    }));
     if outcome.out_of_memory {
         lines.push(
             "it had about as much memory as a command may have (the setting sandbox.memoryMiB)".to_owned(),
@@ -333,6 +351,10 @@ pub fn details(line: &str, outcome: &Outcome) -> Value {
     }
     if outcome.pipe_held {
         details["pipeHeld"] = true.into();
+    }
+    if !outcome.disabled.is_empty() {
+        let made: Vec<&str> = outcome.disabled.iter().map(|one| one.path.as_str()).collect();
+        details["disabled"] = json!(made);
     }
     if !outcome.left_behind.is_empty() {
         let pids: Vec<i32> = outcome.left_behind.iter().map(|p| p.pid).collect();

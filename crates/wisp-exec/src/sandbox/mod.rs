@@ -1,10 +1,11 @@
 //! The sandbox: what a command can do, whatever its line says.
 //!
-//! A command that is to be confined is not started itself. wisp starts its own program again as a helper
-//! (`wisp __sandbox WORDS… -- PROGRAM ARGUMENTS…`, [`helper`]), which confines a child of its own, executes the command in
-//! it and stays as its supervisor: whatever the command leaves running becomes the supervisor's child, in whatever
-//! session and with whatever environment, and ends with the call, or when wisp is gone. Nothing is done between fork and
-//! exec in wisp itself, which has threads; the helper has none.
+//! A command that is to be confined is not started by wisp itself. wisp starts its own program again as a helper
+//! (`wisp __sandbox serve`, [`helper`]), the launcher, once, and asks it for each command over a socket. The launcher forks
+//! a supervisor, which confines a child of its own and has it execute the command: whatever the command leaves running
+//! becomes the supervisor's child, in whatever session and with whatever environment, and ends with the call, or when
+//! wisp is gone; should the supervisor be killed, the launcher ends it. Nothing is done between fork and exec in wisp
+//! itself, which has threads; the helper has none.
 //!
 //! [`Sandbox`] says what is wanted. [`Reached`] says what this system has of it.
 
@@ -12,6 +13,8 @@
 mod linux;
 pub mod macos;
 mod reached;
+#[cfg(target_os = "linux")]
+pub(crate) mod request;
 mod words;
 
 use std::ffi::OsString;
@@ -24,6 +27,10 @@ pub use words::{Words, WordsError};
 
 /// The first argument of the helper.
 pub const HELPER: &str = "__sandbox";
+
+/// The helper's only word when it is to wait for commands to start, which come over its standard input.
+#[cfg(target_os = "linux")]
+pub(crate) const SERVE: &str = "serve";
 
 /// The helper's only word when it is to try whether namespaces can be made.
 const TRY: &str = "try-namespaces";
@@ -89,13 +96,12 @@ pub struct Limits {
 }
 
 impl Sandbox {
-    /// The words that start `argv` under this sandbox.
+    /// The words that start `argv` under this sandbox: on Linux those of the launcher's request, elsewhere a program.
     pub(crate) fn wrap(&self, argv: Vec<OsString>) -> Vec<OsString> {
         let mut words = if cfg!(target_os = "macos") {
             self.of_macos()
         } else {
-            let mut words = vec![self.helper.clone().into_os_string(), HELPER.into()];
-            words.extend(words::of(self));
+            let mut words = words::of(self);
             words.push("--".into());
             words
         };
@@ -166,12 +172,10 @@ pub fn own_helper() -> Option<PathBuf> {
 
 #[cfg(target_os = "linux")]
 fn run(args: &[OsString]) -> ExitCode {
-    if args == [TRY] {
-        return ExitCode::from(u8::from(!linux::try_namespaces()));
-    }
-    match Words::read(args) {
-        Ok(words) => linux::supervise(&words),
-        Err(_) => ExitCode::from(64),
+    match args {
+        [word] if word == SERVE => linux::serve(),
+        [word] if word == TRY => ExitCode::from(u8::from(!linux::try_namespaces())),
+        _ => ExitCode::from(64),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use wisp_guard::credentials::{on_machine, sockets, under_home};
@@ -47,8 +48,8 @@ impl Hiding {
         let mut listed = Listed::default();
         let mut hidden: Vec<PathBuf> = on_machine()
             .iter()
-            // Of other processes nothing is seen in any case, and of itself a command may see all.
-            .filter(|entry| !entry.starts_with("/proc/") || entry.starts_with("/proc/k"))
+            // Of other processes nothing is seen in any case, nor the machine's memory; of itself a command may see all.
+            .filter(|entry| !entry.starts_with("/proc/"))
             .flat_map(|entry| found(Path::new("/"), entry.trim_start_matches('/'), &mut listed))
             .collect();
         if let Some(home) = around.home {
@@ -65,6 +66,12 @@ impl Hiding {
         }
         hidden.push(around.wisp.to_owned());
         let mut hidden = real(&hidden);
+        let linked = with_other_names(&hidden);
+        if !linked.is_empty() {
+            // Few files have several names, and to look for them takes time.
+            hidden.extend(self.scan.other_names(&linked));
+            hidden = real(&hidden);
+        }
         // What the system keeps from this user anyway need not be hidden, which costs time.
         hidden.retain(|path| rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok());
         hidden
@@ -84,6 +91,13 @@ impl Hiding {
         hidden.retain(|path| !around.directory.starts_with(path) && !around.runs_in.starts_with(path));
         hidden
     }
+}
+
+/// Which of these files have more than one name.
+fn with_other_names(hidden: &[PathBuf]) -> BTreeSet<(u64, u64)> {
+    let metas = hidden.iter().filter_map(|path| path.symlink_metadata().ok());
+    let linked = metas.filter(|meta| meta.is_file() && meta.nlink() > 1);
+    linked.map(|meta| (meta.dev(), meta.ino())).collect()
 }
 
 /// The paths with their links followed; those that are there, each once, and none below another.
@@ -188,6 +202,29 @@ mod tests {
         let shadow = Path::new("/etc/shadow");
         let readable = fs::File::open(shadow).is_ok();
         assert_eq!(hidden.contains(&shadow.to_owned()), readable);
+    }
+
+    #[test]
+    fn a_credential_is_hidden_by_each_of_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join(".env"), "").unwrap();
+        fs::hard_link(root.join(".env"), root.join("a/b/notes")).unwrap();
+        fs::write(root.join("a/b/other"), "").unwrap();
+        let around = Around {
+            directory: &root,
+            runs_in: &root,
+            home: None,
+            wisp: &root.join(".wisp"),
+            env: &Env::default(),
+        };
+        let hidden = Hiding::default().reading(&around);
+        let below: Vec<_> = hidden
+            .iter()
+            .filter_map(|path| path.strip_prefix(&root).ok())
+            .collect();
+        assert_eq!(below, [".env", "a/b/notes"].map(Path::new));
     }
 
     #[test]

@@ -10,6 +10,7 @@ const KEPT: &[&str] = &[
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
+    ".git/commondir",
     ".wisp",
     ".envrc",
     ".vscode",
@@ -27,6 +28,10 @@ const KEPT: &[&str] = &[
     ".mcp.json",
     ".claude",
     ".cursor",
+    ".codex",
+    ".gemini",
+    ".windsurf",
+    ".ycm_extra_conf.py",
     ".gdbinit",
     ".lldbinit",
 ];
@@ -100,8 +105,15 @@ pub(super) fn writable(around: &Around<'_>, more: &[PathBuf]) -> (Vec<PathBuf>, 
         .flat_map(|place| KEPT.iter().map(|name| place.join(name)))
         .collect();
     if let Some(repository) = repository(around.directory) {
-        kept.extend(["hooks", "config", "config.worktree"].map(|name| repository.join(name)));
+        kept.extend(of_repository(&repository));
         writable.push(repository);
+    }
+    let own = around.directory.join(".git");
+    if own.is_dir() {
+        kept.extend(modules(&own.join("modules"), 3));
+    } else {
+        // A file of this name says where the repository is, and so what git runs.
+        kept.push(own);
     }
     // The one directory that any tool may take for granted, and makes when it is not there.
     if let Some(caches) = around.home.map(|home| home.join(".cache"))
@@ -117,7 +129,51 @@ pub(super) fn writable(around: &Around<'_>, more: &[PathBuf]) -> (Vec<PathBuf>, 
             writable.push(place);
         }
     }
-    (there(&writable), there(&kept))
+    (there(&writable), placed(&kept))
+}
+
+/// What git runs, or reads settings from that make it run something.
+fn of_repository(repository: &Path) -> [PathBuf; 4] {
+    ["hooks", "config", "config.worktree", "commondir"].map(|name| repository.join(name))
+}
+
+/// The same of the repositories of submodules, which git enters by itself.
+fn modules(directory: &Path, levels: usize) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let below = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    let kept = below.flat_map(|path| {
+        if path.join("HEAD").is_file() {
+            let mut kept = of_repository(&path).to_vec();
+            if levels > 0 {
+                kept.extend(modules(&path.join("modules"), levels - 1));
+            }
+            kept
+        } else if levels > 0 {
+            modules(&path, levels - 1)
+        } else {
+            Vec::new()
+        }
+    });
+    kept.collect()
+}
+
+/// The places with the links on the way to them followed. Those where nothing is yet stay among them.
+fn placed(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let real = |path: &PathBuf| {
+        let above = path
+            .ancestors()
+            .find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+        let below = path.strip_prefix(above.0).ok()?;
+        Some(if below.as_os_str().is_empty() {
+            above.1
+        } else {
+            above.1.join(below)
+        })
+    };
+    let mut paths: Vec<PathBuf> = paths.iter().filter_map(real).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The repository's own directory when it lies elsewhere than in the conversation's: above it, or, for a worktree, where

@@ -1,8 +1,8 @@
 //! Which files of a directory tree are shaped like credentials, asked before every command. A directory is read again
 //! only when it has changed since.
 
-use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use wisp_guard::credentials::is_file_name;
@@ -75,6 +75,21 @@ impl Scan {
             level = below;
         }
         (found, true)
+    }
+
+    /// The files in the directories that were looked through which are one of these by another name.
+    pub(super) fn other_names(&self, of: &BTreeSet<(u64, u64)>) -> Vec<PathBuf> {
+        let same = |path: &PathBuf| {
+            let meta = path.symlink_metadata();
+            meta.is_ok_and(|meta| meta.is_file() && of.contains(&(meta.dev(), meta.ino())))
+        };
+        let mut found = Vec::new();
+        for directory in self.known.keys() {
+            let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+            let alike = entries.filter(|entry| of.iter().any(|(_, file)| *file == entry.ino()));
+            found.extend(alike.map(|entry| entry.path()).filter(same));
+        }
+        found
     }
 
     fn directory(&mut self, path: &Path) -> Option<&Known> {

@@ -24,6 +24,14 @@ pub(super) struct Piece {
     pub(super) is_dir: bool,
 }
 
+/// A tree in pieces.
+#[derive(Debug)]
+pub(super) struct Carved<S> {
+    pub(super) pieces: Vec<Piece>,
+    /// The directories whose entries are among the pieces, each with what it was before they were listed.
+    pub(super) listed: Vec<(PathBuf, S)>,
+}
+
 /// What is hidden at a place: all of it, or some of what is below.
 #[derive(Debug, Default)]
 struct Hidden {
@@ -46,21 +54,30 @@ impl Hidden {
     }
 }
 
-/// The whole file system without `hidden`, and with no device but the harmless ones.
-pub(super) fn pieces(hidden: &[PathBuf]) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = DEVICES
+/// The whole file system without `hidden`, and with no device but the harmless ones. `stamp` says what a directory is.
+pub(super) fn pieces<S>(hidden: &[PathBuf], stamp: fn(&Path) -> S) -> Carved<S> {
+    let pieces = DEVICES
         .iter()
         .map(|name| Path::new("/dev").join(name))
         .filter(|path| path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()))
         .map(|path| Piece { path, is_dir: false })
         .collect();
     let dev = PathBuf::from("/dev");
-    carve(Path::new("/"), hidden.iter().chain([&dev]), &mut pieces);
-    pieces
+    let mut carved = Carved {
+        pieces,
+        listed: Vec::new(),
+    };
+    carve(Path::new("/"), hidden.iter().chain([&dev]), stamp, &mut carved);
+    carved
 }
 
 /// A tree without `hidden`.
-fn carve<'a>(root: &Path, hidden: impl IntoIterator<Item = &'a PathBuf>, pieces: &mut Vec<Piece>) {
+fn carve<'a, S>(
+    root: &Path,
+    hidden: impl IntoIterator<Item = &'a PathBuf>,
+    stamp: fn(&Path) -> S,
+    carved: &mut Carved<S>,
+) {
     let mut tree = Hidden::default();
     for path in hidden {
         if let Ok(below) = path.strip_prefix(root) {
@@ -68,11 +85,12 @@ fn carve<'a>(root: &Path, hidden: impl IntoIterator<Item = &'a PathBuf>, pieces:
         }
     }
     if !tree.whole {
-        beside(root, &tree, pieces);
+        beside(root, &tree, stamp, carved);
     }
 }
 
-fn beside(dir: &Path, hidden: &Hidden, pieces: &mut Vec<Piece>) {
+fn beside<S>(dir: &Path, hidden: &Hidden, stamp: fn(&Path) -> S, carved: &mut Carved<S>) {
+    carved.listed.push((dir.to_owned(), stamp(dir)));
     let Ok(entries) = std::fs::read_dir(dir) else {
         return;
     };
@@ -94,12 +112,12 @@ fn beside(dir: &Path, hidden: &Hidden, pieces: &mut Vec<Piece>) {
         }
     }
     if seen <= MOST_ENTRIES {
-        pieces.append(&mut found);
+        carved.pieces.append(&mut found);
     }
     for (name, below) in &hidden.below {
         let path = dir.join(name);
         if !below.whole && path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            beside(&path, below, pieces);
+            beside(&path, below, stamp, carved);
         }
     }
 }
@@ -112,9 +130,13 @@ mod tests {
 
     fn carved(dir: &Path, hidden: &[&str]) -> Vec<String> {
         let hidden: Vec<PathBuf> = hidden.iter().map(|name| dir.join(name)).collect();
-        let mut pieces = Vec::new();
-        carve(dir, &hidden, &mut pieces);
-        let mut names: Vec<String> = pieces
+        let mut carved = Carved {
+            pieces: Vec::new(),
+            listed: Vec::new(),
+        };
+        carve(dir, &hidden, |_| (), &mut carved);
+        let mut names: Vec<String> = carved
+            .pieces
             .iter()
             .map(|piece| {
                 let name = piece.path.strip_prefix(dir).unwrap().display().to_string();
@@ -149,7 +171,7 @@ mod tests {
 
     #[test]
     fn no_disk_is_among_the_devices() {
-        let pieces = pieces(&[]);
+        let pieces = pieces(&[], |_| ()).pieces;
         assert!(pieces.contains(&Piece {
             path: "/dev/null".into(),
             is_dir: false

@@ -10,9 +10,9 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
-use super::carve::pieces;
+use super::readable::Readable;
 use super::{capabilities, mounts, seccomp};
 use crate::sandbox::{Confinement, Limits, NO_LANDLOCK, Profile};
 
@@ -41,12 +41,21 @@ pub(in crate::sandbox) fn landlock_version() -> u8 {
     u8::try_from(version).unwrap_or(NO_LANDLOCK).min(NEWEST)
 }
 
+/// What a confinement is made with beside what it is.
+pub(super) struct With<'a> {
+    /// The directory that is the command's alone.
+    pub(super) temporary: Option<&'a Path>,
+    /// The rules of what it may read.
+    pub(super) readable: Option<Readable>,
+    /// The processes above, which it may not signal.
+    pub(super) above: Vec<Pid>,
+}
+
 /// Confines this process, which has one thread, and all it will start.
 ///
 /// Errors: what could not be done, in words. Nothing may be executed then.
-pub(super) fn confine(confinement: &Confinement, temporary: Option<&Path>) -> Result<(), String> {
+pub(super) fn confine(confinement: &Confinement, with: With<'_>) -> Result<(), String> {
     let failed = |what: &'static str| move |e: io::Error| format!("{what}: {e}");
-    // What is readable is listed before anything changes what can be seen.
     let reading = confinement.profile == Profile::Read;
     if !reading && confinement.namespaces {
         mounts::isolate(confinement).map_err(failed("namespaces"))?;
@@ -54,18 +63,20 @@ pub(super) fn confine(confinement: &Confinement, temporary: Option<&Path>) -> Re
     capabilities::drop_for(confinement.profile).map_err(failed("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(|e| format!("no_new_privs: {e}"))?;
     if confinement.landlock > NO_LANDLOCK {
-        landlock(confinement, temporary).map_err(|e| format!("Landlock: {e}"))?;
+        let readable = with.readable.map_or(Ok(()), Readable::restrict);
+        let written = readable.and_then(|()| landlock(confinement, with.temporary));
+        written.map_err(|e| format!("Landlock: {e}"))?;
     }
-    seccomp::install(confinement).map_err(failed("seccomp"))
+    seccomp::install(confinement, &with.above).map_err(failed("seccomp"))
 }
 
+/// Rules for what is written, the network and signals.
 fn landlock(confinement: &Confinement, temporary: Option<&Path>) -> Result<(), RulesetError> {
     let abi = ABI::from(i32::from(confinement.landlock));
     let reading = confinement.profile == Profile::Read;
     let write = AccessFs::from_write(abi);
-    let read = AccessFs::from_read(abi);
     let mut rules = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
-    rules = rules.handle_access(if reading { read | write } else { write })?;
+    rules = rules.handle_access(write)?;
     let ports = AccessNet::from_all(abi);
     if !ports.is_empty() && (reading || !confinement.network) {
         // A network of its own is the command's to use; without one, nothing is to be reached.
@@ -79,24 +90,12 @@ fn landlock(confinement: &Confinement, temporary: Option<&Path>) -> Result<(), R
         rules = rules.scope(scope)?;
     }
     let mut rules = rules.create()?;
-    if reading {
-        rules = allow(rules, Path::new("/"), AccessFs::ReadDir.into())?;
-        for piece in pieces(&confinement.hidden) {
-            let access = if piece.is_dir {
-                read
-            } else {
-                AccessFs::ReadFile | AccessFs::Execute
-            };
-            rules = allow(rules, &piece.path, access)?;
-        }
-    }
     for path in SINKS {
         let access = write & AccessFs::from_file(abi);
         rules = allow(rules, Path::new(path), access)?;
     }
-    let all = if reading { read | write } else { write };
     for path in writable(confinement, temporary) {
-        rules = allow(rules, path, all)?;
+        rules = allow(rules, path, write)?;
     }
     rules.restrict_self().map(drop)
 }
@@ -108,7 +107,7 @@ fn writable<'a>(confinement: &'a Confinement, temporary: Option<&'a Path>) -> im
 }
 
 /// Allows a place. One that is gone, or may not be looked at, is allowed nothing.
-fn allow(
+pub(super) fn allow(
     rules: RulesetCreated,
     path: &Path,
     access: BitFlags<AccessFs>,

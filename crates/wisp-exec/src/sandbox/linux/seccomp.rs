@@ -3,6 +3,8 @@
 
 use std::io;
 
+use rustix::process::Pid;
+
 use crate::sandbox::{Confinement, Profile};
 
 /// What becomes of a call.
@@ -188,12 +190,12 @@ fn numbered(number: libc::c_long) -> u32 {
     u32::try_from(number).expect("the numbers of calls are small")
 }
 
-/// Installs the filter of a confinement; `no_new_privs` is set.
-pub(super) fn install(confinement: &Confinement) -> io::Result<()> {
-    apply(&program(confinement).0)
+/// Installs the filter of a confinement; `no_new_privs` is set. `above` are processes that get no signal.
+pub(super) fn install(confinement: &Confinement, above: &[Pid]) -> io::Result<()> {
+    apply(&program(confinement, above).0)
 }
 
-fn program(confinement: &Confinement) -> Program {
+fn program(confinement: &Confinement, above: &[Pid]) -> Program {
     let reading = confinement.profile == Profile::Read;
     let mut program = Program(Vec::with_capacity(256));
     program.load(ARCH);
@@ -230,7 +232,12 @@ fn program(confinement: &Confinement) -> Program {
     // The flags of a new process stand behind a pointer there; the C library then uses the older call.
     program.call(libc::SYS_clone3, MISSING);
     sockets(&mut program, confinement);
-    arguments(&mut program);
+    let scoped = confinement.landlock >= SCOPES_SIGNALS;
+    if !reading && !scoped {
+        // What stands behind such a handle cannot be seen; programs do without when there are none.
+        program.call(libc::SYS_pidfd_send_signal, MISSING);
+    }
+    arguments(&mut program, above);
     program.end(ALLOW);
     program
 }
@@ -278,7 +285,7 @@ const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 
 /// Calls that are refused by what they are given.
-fn arguments(program: &mut Program) {
+fn arguments(program: &mut Program, above: &[Pid]) {
     const NEW: u32 = (libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWNET
@@ -289,7 +296,19 @@ fn arguments(program: &mut Program) {
     program.call_with_bits(libc::SYS_unshare, (0, NEW), REFUSE);
     program.call_with_bits(libc::SYS_clone, (0, NEW), REFUSE);
     // Every process of the user's at once; Landlock below 6 would let it through.
-    program.call_when(libc::SYS_kill, (0, &[u32::MAX]), REFUSE);
+    let processes = above.iter().map(|pid| pid.as_raw_nonzero().get());
+    let processes: Vec<u32> = processes
+        .flat_map(|pid| [pid, -pid])
+        .map(i32::cast_unsigned)
+        .collect();
+    program.call_when(
+        libc::SYS_kill,
+        (0, &[&[u32::MAX], &processes[..]].concat()),
+        REFUSE,
+    );
+    for number in SIGNALS.iter().filter(|number| **number != libc::SYS_kill) {
+        program.call_when(*number, (0, &processes), REFUSE);
+    }
     // The limits and the order of other processes; 0 is oneself.
     program.call_unless(libc::SYS_prlimit64, (0, &[0]), REFUSE);
     program.call_when(libc::SYS_ioctl, (1, &[TIOCSTI, TIOCLINUX]), REFUSE);

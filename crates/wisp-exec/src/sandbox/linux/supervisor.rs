@@ -8,20 +8,20 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getuid, pidfd_open, set_child_subreaper,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, pidfd_open, set_child_subreaper,
     set_parent_process_death_signal, setsid, wait,
 };
 
-use super::confine;
-use crate::child::{close_on_exec, descriptors};
+use super::appeared::Absent;
+use super::readable::Readable;
+use super::{confine, fork, leave};
+use crate::EnvChange;
 use crate::leftovers::descendants;
-use crate::sandbox::{Profile, Words};
+use crate::sandbox::Words;
 
 /// How often adopted processes are reaped and counted while the command runs.
 const ROUND: Duration = Duration::from_millis(250);
@@ -32,76 +32,112 @@ const AFTER: Duration = Duration::from_millis(20);
 /// How long ending everything may take.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// Runs the command of `words` and ends when nothing of it is left. What happened is said over the link, which is
-/// standard input.
-pub(in crate::sandbox) fn supervise(words: &Words) -> ExitCode {
-    match prepared(words) {
-        Ok((mut supervisor, child)) => {
-            supervisor.run(child);
-            ExitCode::SUCCESS
-        }
-        Err(_) => ExitCode::FAILURE,
-    }
+/// A command to start and to look after.
+pub(super) struct Order {
+    pub(super) words: Words,
+    pub(super) dir: Option<PathBuf>,
+    pub(super) env: Vec<EnvChange>,
+    /// This side of the link, standard output and standard error.
+    pub(super) ends: [OwnedFd; 3],
+    /// The directory that is the command's alone.
+    pub(super) temporary: Option<PathBuf>,
+    /// The rules of what it may read.
+    pub(super) readable: Option<Readable>,
+    /// Places that are to stay empty.
+    pub(super) absent: Absent,
+    /// Processes that it may not signal: the launcher and wisp.
+    pub(super) above: [Option<Pid>; 2],
 }
 
-fn prepared(words: &Words) -> io::Result<(Supervisor, Pid)> {
-    close_on_exec(&descriptors());
-    let link = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-    let null = openat(CWD, "/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::stdio::dup2_stdin(&null)?;
+/// Runs a command and returns when nothing of it is left. What happened is said over the link.
+pub(super) fn supervise(order: Order) -> io::Result<()> {
+    let Order {
+        words,
+        dir,
+        env,
+        ends: [link, stdout, stderr],
+        temporary,
+        readable,
+        absent,
+        above,
+    } = order;
+    rustix::process::setpgid(None, None)?;
     set_child_subreaper(Some(getpid()))?;
-    let reads = words
-        .confinement
-        .as_ref()
-        .is_some_and(|c| c.profile == Profile::Read);
-    let temporary = if reads { Some(temporary()?) } else { None };
     let mut supervisor = Supervisor {
         link: UnixStream::from(link),
         temporary,
         most: words.limits.processes,
         memory: words.limits.memory,
         before: threads().unwrap_or(0),
+        absent,
     };
-    if let Some(child) = fork()? {
-        return Ok((supervisor, child));
-    }
-    let Err(why) = become_command(words, supervisor.temporary.as_deref());
-    supervisor.say(&format!("failed {}", why.replace('\n', " ")));
-    leave(126)
+    let own = getpid();
+    let Some(child) = fork()? else {
+        let start = Start {
+            supervisor: own,
+            dir,
+            env,
+            outputs: [stdout, stderr],
+            readable,
+            above,
+        };
+        let Err(why) = become_command(&words, supervisor.temporary.as_deref(), start);
+        supervisor.say(&format!("failed {}", why.replace('\n', " ")));
+        leave(126)
+    };
+    // The command's outputs end with the command, and the rules are its own.
+    drop((stdout, stderr, readable));
+    supervisor.run(child);
+    Ok(())
 }
 
-/// Makes a directory that is this command's alone.
-fn temporary() -> io::Result<PathBuf> {
-    let base = std::env::temp_dir();
-    let name = format!("wisp-{}-{}", getuid().as_raw(), getpid().as_raw_nonzero());
-    // A name that somebody else has taken is passed over.
-    for attempt in 0..100 {
-        let path = base.join(format!("{name}-{attempt}"));
-        match rustix::fs::mkdir(&path, Mode::RWXU) {
-            Ok(()) => return Ok(path),
-            Err(rustix::io::Errno::EXIST) => {}
-            Err(e) => return Err(e.into()),
-        }
-    }
-    Err(io::Error::other("no temporary directory could be made"))
+/// What the child begins with.
+struct Start {
+    supervisor: Pid,
+    dir: Option<PathBuf>,
+    env: Vec<EnvChange>,
+    outputs: [OwnedFd; 2],
+    readable: Option<Readable>,
+    above: [Option<Pid>; 2],
 }
 
 /// In the child: confines itself and executes the command. Returns only when that failed.
-fn become_command(words: &Words, temporary: Option<&Path>) -> Result<Infallible, String> {
+fn become_command(words: &Words, temporary: Option<&Path>, start: Start) -> Result<Infallible, String> {
     let failed = |what: &'static str| move |e: io::Error| format!("{what}: {e}");
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| e.to_string())?;
+    if getppid() != Some(start.supervisor) {
+        return Err("its supervisor is gone".to_owned());
+    }
+    let [stdout, stderr] = &start.outputs;
+    rustix::stdio::dup2_stdout(stdout).map_err(|e| format!("standard output: {e}"))?;
+    rustix::stdio::dup2_stderr(stderr).map_err(|e| format!("standard error: {e}"))?;
+    if let Some(dir) = &start.dir {
+        std::env::set_current_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    }
     setsid().map_err(|e| format!("session: {e}"))?;
     // Root is not counted by the kernel, and others with all they run already.
     let processes = words.limits.processes;
     let room = (processes > 0).then(|| processes + u64::from(threads().unwrap_or(0)));
     confine::limit(words.limits, room, words.confinement.is_some()).map_err(failed("limits"))?;
     if let Some(confinement) = &words.confinement {
-        confine::confine(confinement, temporary)?;
+        let above = [Some(start.supervisor), start.above[0], start.above[1]];
+        let with = confine::With {
+            temporary,
+            readable: start.readable,
+            above: above.into_iter().flatten().collect(),
+        };
+        confine::confine(confinement, with)?;
     }
     let (program, args) = words.argv.split_first().ok_or("no program")?;
     #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
     let mut command = std::process::Command::new(program);
     command.args(args);
+    for change in start.env {
+        match change {
+            EnvChange::Set(name, value) => command.env(name, value),
+            EnvChange::Unset(name) => command.env_remove(name),
+        };
+    }
     if let Some(temporary) = temporary {
         for name in ["TMPDIR", "TMP", "TEMP"] {
             command.env(name, temporary);
@@ -129,6 +165,7 @@ struct Supervisor {
     memory: u64,
     /// Threads of the whole machine when it began.
     before: u32,
+    absent: Absent,
 }
 
 impl Supervisor {
@@ -154,6 +191,9 @@ impl Supervisor {
             }
         }
         end_all();
+        for (path, now) in self.absent.disable() {
+            self.say(&format!("disabled {path}\t{now}"));
+        }
         if let Some(temporary) = &self.temporary {
             // What the command made there may not be removable by its modes alone; what stays is in the system's own
             // directory for such things.
@@ -263,23 +303,4 @@ fn end_all() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// Forks; `None` in the child.
-#[expect(unsafe_code, reason = "the helper forks where it has one thread")]
-fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: this process has one thread: it was executed as the helper and has started none. So the child may do
-    // whatever the parent may.
-    let pid = unsafe { libc::fork() };
-    match pid {
-        -1 => Err(io::Error::last_os_error()),
-        pid => Ok(Pid::from_raw(pid)),
-    }
-}
-
-/// Ends this process without running anything of the parent's.
-#[expect(unsafe_code, reason = "the forked child may not run its parent's handlers")]
-fn leave(code: i32) -> ! {
-    // SAFETY: ends the process; nothing is touched.
-    unsafe { libc::_exit(code) }
 }
