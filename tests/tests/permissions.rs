@@ -159,3 +159,115 @@ fn stored_approvals_are_listed_and_taken_back() {
     chat.send(&json!({"type": "message", "text": "/approvals clear"}));
     turn(&mut chat, &[json!({"decision": "no"})]);
 }
+
+/// A directory that no command may write: below the build's own, since the temporary one is written.
+#[cfg(target_os = "linux")]
+fn outside() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A model that calls this command once.
+#[cfg(target_os = "linux")]
+fn calls_once(command: String) -> Server {
+    serve(Model::new("sim"), move |seen: &Seen| {
+        if seen.messages.last().is_some_and(|m| m.role == "tool") {
+            Reply::text("done")
+        } else {
+            Reply::call("run_command", json!({"command": command}))
+        }
+    })
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_runs_outside_the_sandbox_after_a_yes_to_that_and_only_then() {
+    let once = json!({"decision": "once"});
+    for (second, made) in [(json!({"decision": "no"}), false), (once.clone(), true)] {
+        let outside = outside();
+        let file = outside.path().join("made");
+        let server = calls_once(format!("touch {}", file.display()));
+        let wisp = Wisp::with(&server);
+        let events = turn(&mut talk(&wisp), &[once.clone(), second]);
+        let asked: Vec<&Value> = events.iter().filter(|e| e["type"] == "approval").collect();
+        assert!(
+            asked[1].to_string().contains("run it outside the sandbox?"),
+            "{}",
+            asked[1]
+        );
+        assert_eq!(file.exists(), made);
+        let told = wisp_tests::tool_message(&server);
+        assert_eq!(
+            told.contains("the user has not let it run outside"),
+            !made,
+            "{told}"
+        );
+    }
+}
+
+/// Connects to a port of this machine, and says what a machine without a network says when that fails.
+#[cfg(target_os = "linux")]
+fn connects(port: u16) -> String {
+    format!(
+        "python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\" 2>/dev/null || \
+         {{ echo 'Network is unreachable' >&2; exit 1; }}"
+    )
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_has_the_network_after_a_yes_to_that_and_only_then() {
+    let once = json!({"decision": "once"});
+    for (second, connected) in [(json!({"decision": "no"}), false), (once.clone(), true)] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let server = calls_once(connects(listener.local_addr().unwrap().port()));
+        let wisp = Wisp::with(&server);
+        let events = turn(&mut talk(&wisp), &[once.clone(), second]);
+        let asked: Vec<&Value> = events.iter().filter(|e| e["type"] == "approval").collect();
+        assert!(
+            asked[1].to_string().contains("run it with the network?"),
+            "{}",
+            asked[1]
+        );
+        assert_eq!(listener.accept().is_ok(), connected);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_network_that_the_settings_have_off_is_not_asked_about() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let server = calls_once(connects(listener.local_addr().unwrap().port()));
+    let wisp = Wisp::with(&server);
+    wisp.configure(&json!({"model": "sim", "sandbox": {"network": "off"}}));
+    turn(&mut talk(&wisp), &[json!({"decision": "once"})]);
+    assert!(listener.accept().is_err());
+    let told = wisp_tests::tool_message(&server);
+    assert!(told.contains("sandbox.network is off"), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_nothing_confines_it_is_said_and_whole_directories_and_writes_are_asked_about() {
+    let server = calls(&["grep -r one .", "touch b"]);
+    let mut wisp = Wisp::with(&server);
+    std::fs::write(wisp.work().join("a.txt"), "one\n").unwrap();
+    turn(&mut talk(&wisp), &[json!({"decision": "no"})]);
+    wisp.set("WISP_SANDBOX_LANDLOCK", "0");
+    let doctor = wisp.run(&["doctor"], "");
+    assert!(
+        doctor.text().contains("the kernel has no Landlock"),
+        "{}",
+        doctor.text()
+    );
+    let mut chat = talk(&wisp);
+    let no = json!({"decision": "no"});
+    turn(&mut chat, &[no.clone(), no]);
+    assert!(
+        lines(&chat.seen).contains("sandbox: the kernel has no Landlock"),
+        "{}",
+        lines(&chat.seen)
+    );
+    assert!(!wisp.work().join("b").exists());
+}

@@ -344,7 +344,11 @@ fn what_grows_without_end_ends_with_a_line_that_says_so() {
     let (ending, text) = ends("while :; do sleep 100 & done");
     let too_many = ending == Ending::TooManyProcesses { most: 40 };
     assert!(too_many || text.contains("fork"), "{ending:?} {text}");
-    for line in ["x=$(tr '\\0' y < /dev/zero); echo ${#x}", "tail /dev/zero"] {
+    for line in [
+        "x=$(tr '\\0' y < /dev/zero); echo ${#x}",
+        "x=$(yes); echo ${#x}",
+        "tail /dev/zero",
+    ] {
         let (ending, text) = ends(line);
         assert!(
             !ending.is_success() && text.starts_with("true"),
@@ -654,6 +658,189 @@ fn toolchains_build_and_test_what_is_in_the_directory() {
         );
     }
     assert!(tried > 0, "no toolchain is installed");
+}
+
+/// Lines that make files which other programs run by themselves, and where these would be.
+const MAKES: &[(&str, &str)] = &[
+    ("echo x > .envrc", ".envrc"),
+    ("echo x > y && mv y .envrc", ".envrc"),
+    ("ln -s a.txt .envrc", ".envrc"),
+    ("python3 -c 'open(\".env\" + \"rc\", \"w\")'", ".envrc"),
+    (
+        "mkdir .vscode && echo x > .vscode/tasks.json",
+        ".vscode/tasks.json",
+    ),
+    (
+        "mkdir -p .git/hooks && echo x > .git/hooks/post-checkout",
+        ".git/hooks/post-checkout",
+    ),
+    (
+        "mkdir -p .git && printf '[core]\\n\\tfsmonitor = x\\n' > .git/config",
+        ".git/config",
+    ),
+    (
+        "mkdir -p e/hooks && echo x > e/hooks/pre-push && ln -s e .git",
+        ".git/hooks/pre-push",
+    ),
+    ("echo 'gitdir: e' > .git", ".git"),
+    ("mkdir .wisp && echo x > .wisp/config.json", ".wisp/config.json"),
+    (
+        "mkdir ~/.cargo 2>/dev/null; echo x > ~/.cargo/config.toml",
+        "../home/.cargo/config.toml",
+    ),
+];
+
+#[test]
+fn what_a_command_makes_that_runs_later_does_not_keep_its_name() {
+    for settings in [&[][..], &[("WISP_SANDBOX_NAMESPACES", "off")]] {
+        for (line, made) in MAKES {
+            let place = Place::new();
+            fs::create_dir_all(place.at("home/.cargo")).unwrap();
+            let outcome = place.run(&place.confining(settings), Profile::Write, line);
+            assert!(
+                place.at("work").join(made).symlink_metadata().is_err(),
+                "{line}: {}",
+                printed(&outcome)
+            );
+            assert_eq!(outcome.disabled.len(), 1, "{line}: {outcome:?}");
+            assert!(
+                Path::new(&outcome.disabled[0].now).symlink_metadata().is_ok(),
+                "nothing is lost: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_new_repository_is_made_and_used() {
+    let place = Place::new();
+    let confining = place.confining(&[]);
+    let line = "git init -q . && git config user.name a && git config user.email a@b && git add a.txt && git commit -qm x";
+    let outcome = place.run(&confining, Profile::Write, line);
+    assert!(
+        outcome.ending.is_success() && outcome.disabled.is_empty(),
+        "{} {outcome:?}",
+        printed(&outcome)
+    );
+    let outcome = place.run(
+        &confining,
+        Profile::Write,
+        "git log --oneline | grep -q x; echo $?; echo > .git/hooks/pre-push",
+    );
+    assert!(printed(&outcome).starts_with("0\n"), "{}", printed(&outcome));
+    assert!(
+        !place.at("work/.git/hooks/pre-push").exists(),
+        "the hooks are there by now, and are kept"
+    );
+}
+
+#[test]
+fn the_repository_of_a_submodule_and_a_file_that_names_one_stay_as_they_are() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("work/.git/modules/a/hooks")).unwrap();
+    fs::write(place.at("work/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(place.at("work/.git/modules/a/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(place.at("work/.git/modules/a/config"), "").unwrap();
+    let confining = place.confining(&[]);
+    for line in [
+        "echo x > .git/modules/a/config",
+        "echo x > .git/modules/a/hooks/post-checkout",
+        "mv .git/modules/a .git/modules/b",
+    ] {
+        let outcome = place.run(&confining, Profile::Write, line);
+        assert!(!outcome.ending.is_success(), "{line}");
+    }
+    let outcome = place.run(&confining, Profile::Write, "echo /tmp > .git/commondir");
+    assert_eq!(outcome.disabled.len(), 1, "{outcome:?}");
+    let place = Place::new();
+    fs::write(place.at("work/.git"), "gitdir: /nowhere\n").unwrap();
+    for line in ["echo x > .git", "rm .git", "mv a.txt .git"] {
+        let outcome = place.run(&place.confining(&[]), Profile::Write, line);
+        assert!(!outcome.ending.is_success(), "{line}");
+    }
+}
+
+/// The process of which a word of its arguments is this, and those above it, nearest first.
+fn lineage(word: &str) -> Option<Vec<i32>> {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let has = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|part| part == word.as_bytes())
+    };
+    let mut above = vec![pids.into_iter().find(has)?];
+    while let Some(parent) = parent(*above.last()?) {
+        above.push(parent);
+    }
+    Some(above)
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(") ")?;
+    after.split(' ').nth(1)?.parse().ok().filter(|parent| *parent > 1)
+}
+
+fn kill(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn nothing_outlives_any_process_of_the_sandbox_that_is_killed() {
+    let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let before = mounts();
+    // The words are of this test alone, and the processes above the command: its shell, the supervisor, the launcher.
+    for (at, name, word) in [
+        (1, "the shell", "40021.5"),
+        (2, "the supervisor", "40022.5"),
+        (3, "the launcher", "40023.5"),
+    ] {
+        for profile in [Profile::Read, Profile::Write] {
+            let place = Place::new();
+            let helper = place.at("wisp");
+            // A launcher of its own, so that no other test's is killed.
+            symlink(binary("wisp"), &helper).unwrap();
+            let confining = place.confining_by(&helper, &[], |_| ());
+            let left = format!("{word}1");
+            let line = format!("env -i setsid -f sleep {left}; sleep {word}; :");
+            let outcome = std::thread::scope(|scope| {
+                let running = scope.spawn(|| place.run(&confining, profile, &line));
+                assert!(until(|| runs(&left) && runs(word)), "the command began");
+                kill(lineage(word).unwrap()[at]);
+                if at == 3 {
+                    assert!(runs(word), "what runs is looked after by its supervisor");
+                    kill(lineage(word).unwrap()[0]);
+                }
+                running.join().unwrap()
+            });
+            assert!(
+                until(|| !runs(&left) && !runs(word)),
+                "{name}: {profile:?} {outcome:?}"
+            );
+            let next = place.run(&confining, profile, "echo next");
+            assert_eq!(printed(&next), "next\n", "{name}");
+        }
+    }
+    assert_eq!(mounts(), before);
+}
+
+#[test]
+fn the_supervisor_gets_no_signal_where_landlock_does_not_hold_them_back() {
+    let place = Place::new();
+    let confining = place.confining(&[("WISP_SANDBOX_LANDLOCK", "5")]);
+    for line in [
+        "kill -9 $PPID",
+        "kill -9 -- -$PPID",
+        "kill -9 -1",
+        "python3 -c 'import os,signal; signal.pidfd_send_signal(os.open(\"/proc/%d\" % os.getppid(), 0), 9)'",
+    ] {
+        let outcome = place.run(&confining, Profile::Write, line);
+        assert!(
+            matches!(outcome.ending, Ending::Exited { code: 1.. }),
+            "{line}: {outcome:?}"
+        );
+    }
 }
 
 #[test]
