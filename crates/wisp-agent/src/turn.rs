@@ -60,7 +60,7 @@ struct Progress {
     /// Whether the reply just read was shifted.
     shifted: bool,
     /// What guides the replies of a model that is held to a schema.
-    guide: Option<GuidedTurn>,
+    guide: Option<Box<GuidedTurn>>,
     /// The last whole request of this turn and its count, while nothing left it since.
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }

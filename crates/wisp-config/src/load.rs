@@ -306,13 +306,11 @@ fn is_known(path: &str) -> bool {
 
 /// Whether a path is `models.NAME.calls`, the other way to write an entry of `models.calls`, or holds one.
 fn of_model(path: &str, places: &[(String, Place)]) -> bool {
-    let entry = |path: &str| {
-        path.starts_with("models.") && path.ends_with(".calls") && path.len() > "models..calls".len()
-    };
-    entry(path)
-        || places
-            .iter()
-            .any(|(other, _)| entry(other) && other.strip_suffix(".calls") == Some(path))
+    fn model(path: &str) -> Option<&str> {
+        path.strip_suffix(".calls")
+            .filter(|holder| is_under("models", holder))
+    }
+    model(path).is_some() || places.iter().any(|(other, _)| model(other) == Some(path))
 }
 
 /// The ways to call that a file sets, as `models.calls` has them: its own entries, then those of `models.NAME.calls`.

@@ -106,7 +106,7 @@ async fn open_and_run(
     let person = desk.person(Doing::new(events.clone()));
     let mut hearing = Hearing::new(commands, desk);
     let (cancel, _) = stopper();
-    let work = start::start(ground, &events, Some(&person));
+    let work = Box::pin(start::start(ground, &events, Some(&person)));
     match hearing.during(&cancel, work).await {
         Ok(conversation) => {
             if launch.banner {
@@ -238,7 +238,7 @@ impl Engine {
             cancel: cancel.clone(),
             stop,
         };
-        let work = self.conversation.turn(prompt, &turn);
+        let work = Box::pin(self.conversation.turn(prompt, &turn));
         self.hearing.during(&cancel, work).await;
     }
 

@@ -113,7 +113,7 @@ impl<'a> Arriving<'a> {
         let rest = self.splitter.finish();
         self.add(rest);
         if let Some(decoder) = self.guided.take() {
-            self.reply.content = decoder.text().to_owned();
+            decoder.text().clone_into(&mut self.reply.content);
         }
         self.reply
     }

@@ -14,6 +14,7 @@ use crate::events::Doing;
 use crate::protocol::{Event, NoteLevel};
 
 /// A request and what has to be known to read its reply.
+#[expect(clippy::struct_excessive_bools, reason = "each is known from another place")]
 pub struct Ask<'a> {
     /// The server.
     pub client: &'a Client,

@@ -47,7 +47,7 @@ impl Conversation {
             .collect();
         let guide = GuidedTurn::new(self.directory.clone(), &said.join("\n"), prompt);
         let files = guide.files();
-        progress.guide = Some(guide);
+        progress.guide = Some(Box::new(guide));
         (!files.is_empty()).then(|| wisp_template_tokens::inert(&files).into_owned())
     }
 
@@ -108,7 +108,7 @@ impl Conversation {
     }
 
     /// The note with which an answer is refused: a change was asked for, and nothing has changed.
-    pub(super) fn refused_answer(&self, arrived: &Arrived, progress: &mut Progress) -> Option<&'static str> {
+    pub(super) fn refused_answer(arrived: &Arrived, progress: &mut Progress) -> Option<&'static str> {
         if !arrived.reply.tool_calls.is_empty() {
             return None;
         }

@@ -113,7 +113,7 @@ impl Conversation {
             self.cut_call(reply, changes, progress.number)?;
             return Ok(false);
         }
-        if let Some(note) = self.refused_answer(arrived, progress) {
+        if let Some(note) = Self::refused_answer(arrived, progress) {
             self.once_more_with(
                 note.to_owned(),
                 "the answer lacks what was asked for",

@@ -197,8 +197,9 @@ impl Registry {
 
     /// Whether a tool is one of the person's own.
     pub fn is_custom(&self, name: &str) -> bool {
-        let own = |tool: &Box<dyn Tool>| tool.is_strict() && tool.descriptor().name == name;
-        self.tools.iter().any(own)
+        self.tools
+            .iter()
+            .any(|tool| tool.is_strict() && tool.descriptor().name == name)
     }
 
     /// Adds a tool at the end of those offered.
