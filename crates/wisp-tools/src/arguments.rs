@@ -40,6 +40,17 @@ impl Kind {
             Self::Texts => "array",
         }
     }
+
+    /// An argument of this type as JSON, for a model to copy: `"line": 3`.
+    fn such(self, name: &str) -> String {
+        let value = match self {
+            Self::Text => r#""text in quotes""#,
+            Self::Integer | Self::Number => "3",
+            Self::Boolean => "true",
+            Self::Texts => r#"["text", "text"]"#,
+        };
+        format!("{name:?}: {value}")
+    }
 }
 
 /// One parameter of a tool.
@@ -193,13 +204,13 @@ pub fn takes(tool: &str, parameters: &[Parameter]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// The arguments are no JSON object.
-    #[error("the arguments must be a JSON object")]
+    #[error("the arguments must be a JSON object: give {{\"name\": value, …}}")]
     NotAnObject,
     /// A required argument is missing.
-    #[error("the argument {0} is missing")]
+    #[error("the argument {0} is missing: make the call again with {0}")]
     Missing(&'static str),
     /// An argument has a type that cannot be read as the parameter's.
-    #[error("the argument {name} must be {kind}, not {given}", kind = kind.name())]
+    #[error("the argument {name} must be {kind}, not {given}: make the call again with {such}", kind = kind.name(), such = kind.such(name))]
     Type {
         /// The parameter's name.
         name: &'static str,
@@ -257,7 +268,16 @@ impl ParameterType for bool {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(on) => Some(*on),
-            Value::String(text) => text.trim().to_ascii_lowercase().parse().ok(),
+            Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "1" => Some(true),
+                "false" | "no" | "0" => Some(false),
+                _ => None,
+            },
+            Value::Number(number) => match number.as_i64() {
+                Some(1) => Some(true),
+                Some(0) => Some(false),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -269,7 +289,11 @@ impl ParameterType for Vec<String> {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Array(items) => items.iter().map(String::read).collect(),
-            Value::String(text) => Some(vec![text.clone()]),
+            // A list in quotes, else one text.
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(Value::Array(items)) => items.iter().map(String::read).collect(),
+                _ => Some(vec![text.clone()]),
+            },
             _ => None,
         }
     }
@@ -477,7 +501,7 @@ mod tests {
         let wrong = Sample::from_value(&json!({"text": "", "count": {"a": 1}})).unwrap_err();
         assert_eq!(
             wrong.to_string(),
-            r#"the argument count must be integer, not {"a":1}"#
+            r#"the argument count must be integer, not {"a":1}: make the call again with "count": 3"#
         );
         assert_eq!(Sample::from_value(&json!([1])), Err(ArgumentError::NotAnObject));
     }

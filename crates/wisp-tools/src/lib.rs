@@ -27,12 +27,14 @@ mod gate;
 pub mod inspect;
 pub mod ledger;
 pub mod memory;
+mod not_run;
 pub mod notify;
 pub mod read_file;
 mod registry;
 pub mod run_command;
 pub mod system_info;
 mod tool;
+pub mod written;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wisp_exec::Outcome;
 
 use crate::arguments::{Parameter, schema};
@@ -81,7 +81,16 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Runs one call. `arguments` is what the model wrote.
+    /// Whether an optional argument that looks like a dummy (0, empty, `null` in quotes) means itself in this call.
+    fn means(&self, _given: &Map<String, Value>, _name: &str) -> bool {
+        false
+    }
+
+    /// Puts right what only this tool can know the one meaning of, before anything is asked or done. `renamed` are the
+    /// arguments that came under another name.
+    fn amend(&self, _given: &mut Map<String, Value>, _renamed: &[String]) {}
+
+    /// Runs one call. `arguments` is what the model wrote, with the tool's own names and without dummies.
     fn run<'a>(&'a self, arguments: &'a Value, call: &'a mut Call<'_>) -> Running<'a>;
 }
 

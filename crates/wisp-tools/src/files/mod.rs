@@ -3,6 +3,7 @@
 pub mod alike;
 pub mod copied;
 pub mod edit;
+pub mod nearby;
 pub mod place;
 pub mod read;
 pub mod seen;

@@ -13,16 +13,17 @@ mod said;
 
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wisp_audit::{Event, Kind};
 
 use crate::arguments;
 use crate::call::{Call, Scene, Services};
 use crate::files::seen::Seen;
 use crate::gate::Gatekeeper;
-use crate::ledger::{CallLedger, Noted, repeated};
+use crate::ledger::{CallLedger, Noted, State, repeated};
 use crate::run_command;
-use crate::tool::{Descriptor, Ending, Returned, Tool};
+use crate::tool::{Body, Descriptor, Ending, Returned, Tool};
+use crate::written;
 
 pub use admit::{Admitted, HeldRange, KeptRecord};
 pub use batch::cap_at_send;
@@ -218,10 +219,13 @@ impl Registry {
         let call = self.services.ids.next();
         let details = json!({"tool": request.tool, "arguments": request.arguments});
         self.record(scene.turn, &call, Kind::ToolCall, details)?;
-        let noted = self.ledger.note(scene.turn, request.tool, request.arguments);
+        let read = self.read(request);
         let began = Instant::now();
-        let (returned, reads_only, ignored) = self.returned(&call, request, scene).await;
+        let (returned, reads_only, ignored) = self.returned(&call, request.tool, &read, scene).await;
         let seconds = began.elapsed().as_secs_f64();
+        let arguments = read.as_ref().unwrap_or(request.arguments);
+        let state = state(&returned, reads_only);
+        let noted = self.ledger.note(scene.turn, request.tool, arguments, state);
         let again = (noted.before > 0).then(|| repeated(request.tool, noted));
         let above: Vec<String> = [again, ignored].into_iter().flatten().collect();
         let note = (!above.is_empty()).then(|| above.join("\n"));
@@ -313,7 +317,9 @@ impl Registry {
         let call = self.services.ids.next();
         let details = json!({"tool": request.tool, "arguments": request.arguments});
         self.record(turn, &call, Kind::ToolCall, details)?;
-        let noted = self.ledger.note(turn, request.tool, request.arguments);
+        let noted = self
+            .ledger
+            .note(turn, request.tool, request.arguments, State::of(why.as_bytes()));
         let rows = self.descriptors();
         let hint = match rows.iter().find(|row| row.name == request.tool) {
             Some(row) => arguments::takes(request.tool, &row.parameters),
@@ -329,23 +335,50 @@ impl Registry {
         Ok(self.pending(call, request, returned, taken))
     }
 
+    /// The call's arguments as they are meant: the tool's own names, without dummies. The error is for the model.
+    fn read(&self, request: Request<'_>) -> Result<Value, String> {
+        let mut known = offered(&self.tools, self.memory == MemoryOffer::Now, self.lean);
+        let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
+            return Ok(request.arguments.clone());
+        };
+        let parameters = tool.descriptor().parameters;
+        let means = |given: &Map<String, Value>, name: &str| tool.means(given, name);
+        let read = written::read(
+            request.tool,
+            &parameters,
+            request.arguments,
+            tool.is_strict(),
+            means,
+        )?;
+        let mut arguments = read.arguments;
+        if let Value::Object(map) = &mut arguments {
+            tool.amend(map, &read.renamed);
+        }
+        Ok(arguments)
+    }
+
     /// What the call returned, whether its tool only reads, and the line on arguments that were ignored.
     async fn returned(
         &mut self,
         id: &str,
-        request: Request<'_>,
+        name: &str,
+        read: &Result<Value, String>,
         scene: &Scene<'_>,
     ) -> (Returned, bool, Option<String>) {
         let mut known = offered(&self.tools, self.memory == MemoryOffer::Now, self.lean);
-        let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
-            return (unknown(request.tool, &self.names()), true, None);
+        let Some(tool) = known.find(|t| t.descriptor().name == name) else {
+            return (unknown(name, &self.names()), true, None);
         };
         let row = tool.descriptor();
-        let beside = arguments::unknown(request.tool, &row.parameters, request.arguments);
+        let given = match read {
+            Ok(given) => given,
+            Err(why) => return (Returned::error(why), row.reads_only, None),
+        };
+        let beside = arguments::unknown(name, &row.parameters, given);
         if let Some(why) = beside.as_ref().filter(|_| tool.is_strict()) {
             return (Returned::error(why), row.reads_only, None);
         }
-        if let Some(missing) = arguments::missing(request.tool, &row.parameters, request.arguments) {
+        if let Some(missing) = arguments::missing(name, &row.parameters, given) {
             let why = beside.map_or(missing.clone(), |beside| format!("{missing}; {beside}"));
             return (Returned::error(why), row.reads_only, None);
         }
@@ -356,7 +389,7 @@ impl Registry {
             seen: &mut self.seen,
             scene,
         };
-        let returned = tool.run(request.arguments, &mut call).await;
+        let returned = tool.run(given, &mut call).await;
         let ignored = beside.map(|what| format!("[ignored: {what}]"));
         (returned, row.reads_only, ignored)
     }
@@ -418,6 +451,7 @@ impl Registry {
     /// budget: when they exceed it, each is reduced to its max-min share from its kept output (second design, "one
     /// final budget for a whole batch").
     pub fn finish(&mut self, turn: u64, mut batch: Vec<Pending>) -> Vec<Finished> {
+        self.ledger.replied();
         let memory = self.will_have_memory();
         if let Some(details) = batch::reduce(&mut batch, &self.services, memory) {
             let event = Event::new(Kind::BatchReduced, details).in_turn(turn);
@@ -491,9 +525,28 @@ struct Taken {
     reads_only: bool,
 }
 
+/// What a call found, to tell whether an equal one found anything new. What changes something is no news by what it
+/// says: a line appended a second time makes the file longer and is still the same call.
+fn state(returned: &Returned, reads_only: bool) -> State {
+    match &returned.body {
+        Body::Command { outcome, .. } => State::of(outcome.stdout.head())
+            .and(outcome.stdout.tail())
+            .and(outcome.stderr.head())
+            .and(outcome.stderr.tail())
+            .and(returned.ending.words().as_bytes()),
+        Body::Text(text) | Body::Page(text) if reads_only => State::of(text.as_bytes()),
+        Body::File { page, .. } => State::of(page.lines.as_bytes()),
+        Body::Text(text) | Body::Page(text) if returned.ending.is_failure() => State::of(text.as_bytes()),
+        Body::Text(_) | Body::Page(_) => State::of(returned.ending.words().as_bytes()),
+    }
+}
+
 /// The answer to a call of a tool that does not exist.
 fn unknown(tool: &str, names: &[String]) -> Returned {
-    Returned::error(format!("there is no tool {tool:?}; {}", tools_are(names)))
+    Returned::error(format!(
+        "there is no tool {tool:?}; {}; call one of them, or answer in words",
+        tools_are(names)
+    ))
 }
 
 fn tools_are(names: &[String]) -> String {
