@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use similar::TextDiff;
 use wisp_audit::Kind;
 
@@ -11,6 +11,7 @@ use crate::arguments::Arguments;
 use crate::call::Call;
 use crate::files::copied::{remark, why_not};
 use crate::files::edit::{Change, Edited, edit};
+use crate::files::nearby;
 use crate::files::place::Place;
 use crate::files::seen::difference;
 use crate::files::text::{Text, other_encoding};
@@ -29,6 +30,7 @@ arguments! {
         content: String = "content", "The new text; with line, the whole new line";
         find: Option<String> = "find", "For replace: the exact text to replace, which must occur once";
         line: Option<i64> = "line", "For replace: the line to replace, as read_file numbers it";
+        all: Option<bool> = "all", "For replace: every place of find";
     }
 }
 
@@ -47,6 +49,35 @@ impl Tool for EditFile {
                 .to_owned(),
             example: "In config.toml change the port to 8080.".into(),
             reads_only: false,
+        }
+    }
+
+    /// Only as the text to replace, for a replace that names no line, is 0 or `null` something to look for.
+    fn means(&self, given: &Map<String, Value>, name: &str) -> bool {
+        let text = given.get(name).and_then(Value::as_str);
+        let mode = given
+            .get("mode")
+            .and_then(Value::as_str)
+            .map(|mode| mode.trim().to_ascii_lowercase());
+        let replaces = mode.is_none_or(|mode| !["write", "append"].contains(&mode.as_str()));
+        let line = given.get("line").and_then(Value::as_i64);
+        name == "find"
+            && replaces
+            && line.is_none_or(|line| line < 1)
+            && text.is_none_or(|text| !text.is_empty())
+    }
+
+    fn amend(&self, given: &mut Map<String, Value>, renamed: &[String]) {
+        let has =
+            |given: &Map<String, Value>, name: &str| given.get(name).is_some_and(|value| !value.is_null());
+        let one_place = has(given, "find") || has(given, "line");
+        let empty = given.get("content").and_then(Value::as_str) == Some("");
+        // An empty text under another name replaces a text with nothing; it never empties a file.
+        if empty && !one_place && renamed.iter().any(|name| name == "content") {
+            given.remove("content");
+        }
+        if !has(given, "mode") && one_place {
+            given.insert("mode".to_owned(), "replace".into());
         }
     }
 
@@ -75,10 +106,14 @@ enum Mode {
 impl Mode {
     fn parse(text: &str) -> Result<Self, String> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "write" => Ok(Self::Write),
-            "append" => Ok(Self::Append),
-            "replace" => Ok(Self::Replace),
-            _ => Err("mode must be write, append, or replace".to_owned()),
+            "write" | "overwrite" => Ok(Self::Write),
+            "append" | "add" => Ok(Self::Append),
+            "replace" | "edit" | "update" => Ok(Self::Replace),
+            other => Err(format!(
+                "mode must be write, append, or replace, not {:?}: to change one place use mode replace with find; to add at the \
+                 end use mode append; to write the whole file use mode write",
+                other.chars().take(40).collect::<String>()
+            )),
         }
     }
 
@@ -106,7 +141,7 @@ struct Plan {
 async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Returned, String> {
     let mode = Mode::parse(&arguments.mode)?;
     if arguments.path.is_empty() {
-        return Err("path is empty: give the path of a file".to_owned());
+        return Err("path is empty: give `path`, the path of a file".to_owned());
     }
     let path = call.services.path(&arguments.path);
     let place = Place::find(&path).map_err(|e| e.to_string())?;
@@ -171,7 +206,8 @@ fn still_as_planned(plan: &Plan) -> Result<(), String> {
 
 fn stale(path: &Path, since: &str, what: &str) -> String {
     format!(
-        "{} has changed {since}, so nothing was written: {what}\nread it again, then make the edit on what stands there",
+        "{} has changed {since}, so nothing was written: {what}\nread it again with read_file, then make the edit on what \
+         stands there",
         path.display()
     )
 }
@@ -188,7 +224,8 @@ fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, Strin
     let given = arguments.find.as_ref().is_some_and(|find| !find.is_empty());
     if given || arguments.line.is_some_and(|line| line > 0) {
         return Err(
-            "mode write replaces the whole file and takes no find or line: for one place use mode replace"
+            "mode write replaces the whole file and takes no find or line: to change one place use mode replace; to write the \
+             whole file leave find and line out"
                 .to_owned(),
         );
     }
@@ -286,11 +323,15 @@ fn plan_append(arguments: &EditFileArguments, place: Place) -> Result<Plan, Stri
 fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, String> {
     let given = place.given.display().to_string();
     if place.existing.is_none() {
-        return Err(format!("file not found: {given}"));
+        return Err(format!(
+            "file not found: {given}{}; to create it use mode write",
+            nearby::beside(&place.given)
+        ));
     }
     if place.size() > EDITABLE {
         return Err(format!(
-            "file too large to edit in place: {given} is {} bytes, limit {EDITABLE}",
+            "file too large to edit in place: {given} is {} bytes, limit {EDITABLE}; change it with run_command: sed -i \
+             's/OLD/NEW/' FILE",
             place.size()
         ));
     }
@@ -325,20 +366,24 @@ fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, Str
 
 fn wanted(arguments: &EditFileArguments) -> Result<Change, String> {
     let content = arguments.content.clone();
+    let all = arguments.all == Some(true);
     let find = arguments.find.clone().filter(|f| !f.is_empty());
-    match (arguments.line, find, &arguments.find) {
-        (Some(line), find, _) => {
+    match (arguments.line, find) {
+        (Some(line), find) => {
             let line = usize::try_from(line).unwrap_or(0);
-            Ok(Change::Line { line, find, content })
+            Ok(Change::Line {
+                line,
+                find,
+                content,
+                all,
+            })
         }
-        (None, Some(find), _) => Ok(Change::Find { find, content }),
-        (None, None, Some(_)) => Ok(Change::Find {
-            find: String::new(),
-            content,
-        }),
-        (None, None, None) => {
-            Err("replace needs line (from read_file) or find (the exact text to replace)".to_owned())
-        }
+        (None, Some(find)) => Ok(Change::Find { find, content, all }),
+        (None, None) => Err(
+            "mode replace needs find (the exact text to replace) or line (its number from read_file); to add at the end use \
+             mode append"
+                .to_owned(),
+        ),
     }
 }
 

@@ -79,7 +79,7 @@ fn what_another_program_wrote_since_the_read_is_not_overwritten() {
         let theirs = "zero\none\ntwo\nthree\n";
         let (answers, stage) = answers(FILE, &[reads(), other(theirs), edit.clone(), reads(), edit]);
         let told = "a.txt has changed since it was last read or written here, so nothing was written: \n@@ -0,0 +1 @@\n+zero\n\
-                    read it again, then make the edit on what stands there";
+                    read it again with read_file, then make the edit on what stands there";
         assert!(
             answers[1].starts_with("error: ") && answers[1].ends_with(told),
             "{}",
@@ -209,8 +209,8 @@ fn only_a_content_that_is_given_empties_a_file() {
             "error: edit_file needs the argument mode (string)",
         ),
         (
-            json!({"path": "a.txt", "mode": "write", "text": "x"}),
-            "it takes path, mode, content, find, line",
+            json!({"path": "a.txt", "mode": "write", "words": "x"}),
+            "it takes path, mode, content, find, line, all",
         ),
         (
             json!({"path": "a.txt", "mode": "write", "content": {}}),
@@ -218,15 +218,31 @@ fn only_a_content_that_is_given_empties_a_file() {
         ),
         (
             json!({"path": "a.txt", "mode": "replace", "content": ""}),
-            "error: replace needs line",
+            "error: mode replace needs find",
         ),
         (
             json!({"path": "a.txt", "mode": "replace", "find": "", "content": ""}),
-            "error: find is empty",
+            "error: mode replace needs find",
         ),
         (
             json!({"path": "a.txt", "mode": "replace", "line": 0, "content": ""}),
-            "error: no line 0",
+            "error: mode replace needs find",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "write", "new_string": ""}),
+            "error: edit_file needs the argument content (string)",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "write", "new_string": "", "old_string": ""}),
+            "error: edit_file needs the argument content (string)",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "write", "content": "", "new_string": "x"}),
+            "error: edit_file got two values for content: content and new_string; give content once",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "change", "content": ""}),
+            "error: mode must be write, append, or replace, not \"change\": to change one place use mode replace with find",
         ),
         (
             json!({"path": "a.txt", "mode": "write", "find": "two", "content": "TWO"}),
@@ -243,6 +259,62 @@ fn only_a_content_that_is_given_empties_a_file() {
     }
     let (_, stage) = answers(FILE, &[writes("")]);
     assert_eq!(read(&stage, "a.txt"), b"");
+}
+
+#[test]
+fn arguments_as_other_agents_tools_have_them_are_read() {
+    for (arguments, after) in [
+        (
+            json!({"file_path": "a.txt", "old_string": "two", "new_string": "TWO"}),
+            "one\nTWO\nthree\n",
+        ),
+        (
+            json!({"filename": "a.txt", "mode": "replace", "search": "two", "replace": "TWO", "line": 0, "all": ""}),
+            "one\nTWO\nthree\n",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "replace", "find": "two\n", "content": "", "line": "null"}),
+            "one\nthree\n",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "replace", "find": "e\n", "content": "E\n", "all": "true"}),
+            "onE\ntwo\nthreE\n",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "replace", "find": "two", "content": 2, "line": 1}),
+            "one\n2\nthree\n",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "append", "content": "four\n", "find": null, "line": 0}),
+            "one\ntwo\nthree\nfour\n",
+        ),
+        (
+            json!({"path": "a.txt", "mode": "overwrite", "text": "x\n", "find": ""}),
+            "x\n",
+        ),
+    ] {
+        let (answers, stage) = answers(FILE, &[("edit_file", arguments.clone())]);
+        let shown = String::from_utf8(read(&stage, "a.txt")).unwrap();
+        assert_eq!(shown, after, "{arguments}: {}", answers[0]);
+    }
+}
+
+#[test]
+fn the_next_step_after_a_refused_edit_makes_it() {
+    let file: &[(&str, &[u8])] = &[("a.txt", b"foo = 1\nbar\nfoo = 2\n")];
+    let twice = finds("foo", "baz");
+    let mut second = twice.clone();
+    second.1["line"] = 3.into();
+    let (told, stage) = answers(file, &[twice.clone(), second]);
+    assert_eq!(
+        told[0],
+        "error: \"foo\" is on lines 1 and 3: say which with `line`, or `all: true`"
+    );
+    assert_eq!(read(&stage, "a.txt"), b"foo = 1\nbar\nbaz = 2\n");
+    let mut all = twice.clone();
+    all.1["all"] = true.into();
+    let (_, stage) = answers(file, &[twice, all]);
+    assert_eq!(read(&stage, "a.txt"), b"baz = 1\nbar\nbaz = 2\n");
 }
 
 #[test]

@@ -47,7 +47,7 @@ const REFUSED: &[(&str, Option<&str>, &str, &str)] = &[
         "x = 1   \ny = 2\n",
         Some("x = 1\ny = 2"),
         "x = 3",
-        "differs only in blanks",
+        "differ only in blanks",
     ),
     (
         "\tx = 1\n",

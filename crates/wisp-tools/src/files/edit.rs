@@ -1,7 +1,9 @@
 //! What an edit does to a text: pure, so that every rule is a test of two strings.
 //!
 //! The rules act only on an exact condition, and the result says when one did: a line's indentation is kept when the
-//! model forgot it, and a stale line number is put right when exactly one line holds the text that was named.
+//! model forgot it, and a line number that contradicts the text that was named loses when that text stands elsewhere.
+//! With a text, a line only says which of its places is meant: the text alone is replaced, unless the new one is the
+//! whole line, which shows by what it repeats around the text.
 
 use super::text::Text;
 use super::{alike, copied};
@@ -15,19 +17,23 @@ pub enum Change {
         find: String,
         /// What stands there afterwards.
         content: String,
+        /// Whether every place is meant.
+        all: bool,
     },
-    /// Replaces one line.
+    /// Replaces one line, or a text on it.
     Line {
         /// The line, from 1.
         line: usize,
-        /// Text that the line must hold, when given.
+        /// The text on the line that is to be replaced, when given.
         find: Option<String>,
-        /// The new line, without its ending.
+        /// The new line, without its ending, or what stands there in place of the text.
         content: String,
+        /// Whether every place on the line is meant.
+        all: bool,
     },
 }
 
-/// Why a change was not made. Nothing is changed then.
+/// Why a change was not made, and what to do. Nothing is changed then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The text does not occur.
@@ -35,11 +41,11 @@ pub enum EditError {
     NotFound {
         /// The text looked for.
         find: String,
-        /// What would help, starting with `; `, or empty.
+        /// What would help, starting with `; `.
         hint: String,
     },
     /// The text occurs more than once.
-    #[error("text to replace occurs {} times ({}), include more surrounding text: {}", lines.len(), places(lines), excerpt(find))]
+    #[error("{} is {}: {}", excerpt(find), places(lines), which(lines))]
     Ambiguous {
         /// The text looked for.
         find: String,
@@ -47,28 +53,37 @@ pub enum EditError {
         lines: Vec<usize>,
     },
     /// The text to look for is empty.
-    #[error("find is empty: give the exact text to replace, or a line number")]
+    #[error("find is empty: give find, the exact text to replace")]
     EmptyFind,
     /// The line number is past the end.
-    #[error("no line {line}: the file has {lines} lines")]
+    #[error(
+        "no line {line}: the file has {lines} lines; give a line from 1 to {lines}, or to add at the end use mode append"
+    )]
     NoLine {
         /// The line asked for.
         line: usize,
         /// How many there are.
         lines: usize,
     },
-    /// The line lacks the text, and no other single line has it.
-    #[error("line {line} does not contain {}; it is: {}", excerpt(find), excerpt(is))]
+    /// The line lacks the text, which other lines have.
+    #[error(
+        "{} is not on line {line}, it is {}: {}",
+        excerpt(find),
+        places(lines),
+        which(lines)
+    )]
     LineLacks {
         /// The line asked for.
         line: usize,
         /// The text it should hold.
         find: String,
-        /// What it holds.
-        is: String,
+        /// The line of each occurrence, from 1.
+        lines: Vec<usize>,
     },
     /// A line was to be replaced by several.
-    #[error("content must be one line when line is given; to replace several lines give find instead")]
+    #[error(
+        "content must be one line when line is given without find: to replace several lines give find, the exact text to replace, and no line"
+    )]
     ManyLines,
 }
 
@@ -88,32 +103,71 @@ pub struct Edited {
 /// Makes one change to a text.
 pub fn edit(text: &Text, change: &Change) -> Result<Edited, EditError> {
     match change {
-        Change::Find { find, content } => replace_found(text, find, content),
-        Change::Line { line, find, content } => replace_line(text, *line, find.as_deref(), content),
+        Change::Find { find, content, all } => {
+            if find.is_empty() {
+                return Err(EditError::EmptyFind);
+            }
+            let (find, content) = (text.adapt(find), text.adapt(content));
+            let at = occurrences(&text.body, &find);
+            if at.len() == 1 || *all && !at.is_empty() {
+                return Ok(replaced(&text.body, &find, &content, &apart(&at, find.len())));
+            }
+            Err(not_once(&text.body, find, &at))
+        }
+        Change::Line {
+            line,
+            find,
+            content,
+            all,
+        } => match find.as_deref().filter(|find| !find.is_empty()) {
+            None => replace_line(text, *line, content),
+            Some(find) => {
+                let place = On {
+                    line: *line,
+                    find: &text.adapt(find),
+                    all: *all,
+                };
+                replace_on(text, &place, content)
+            }
+        },
     }
 }
 
-fn replace_found(text: &Text, find: &str, content: &str) -> Result<Edited, EditError> {
-    if find.is_empty() {
-        return Err(EditError::EmptyFind);
+/// The text with `content` in each of these places of `find`, which are in order and do not overlap.
+fn replaced(body: &str, find: &str, content: &str, at: &[usize]) -> Edited {
+    let mut new = String::with_capacity(body.len() + content.len() * at.len());
+    let mut from = 0;
+    for at in at {
+        new.push_str(&body[from..*at]);
+        new.push_str(content);
+        from = at + find.len();
     }
-    let (find, content) = (text.adapt(find), text.adapt(content));
-    let at = occurrences(&text.body, &find);
-    let [at] = at[..] else {
-        return Err(not_once(&text.body, find, &at));
+    new.push_str(&body[from..]);
+    let lines: Vec<usize> = at.iter().map(|at| line_at(body, *at)).collect();
+    let first_line = lines.first().copied().unwrap_or(1);
+    let more = match lines.len() {
+        0 | 1 => String::new(),
+        n => format!(" and {} more ({})", n - 1, places(&lines)),
     };
-    let mut body = String::with_capacity(text.body.len() + content.len());
-    body.push_str(&text.body[..at]);
-    body.push_str(&content);
-    body.push_str(&text.body[at + find.len()..]);
-    let first_line = line_at(&text.body, at);
-    let last_line = first_line + content.trim_end_matches(['\r', '\n']).matches('\n').count();
-    Ok(Edited {
-        body,
-        what: format!("replaced at line {first_line}"),
+    Edited {
+        body: new,
+        what: format!("replaced at line {first_line}{more}"),
         first_line,
-        last_line,
-    })
+        last_line: first_line + content.trim_end_matches(['\r', '\n']).matches('\n').count(),
+    }
+}
+
+/// Of places in order those that do not overlap the one before.
+fn apart(at: &[usize], bytes: usize) -> Vec<usize> {
+    let mut free = 0;
+    let mut apart = Vec::new();
+    for at in at {
+        if *at >= free {
+            apart.push(*at);
+            free = at + bytes;
+        }
+    }
+    apart
 }
 
 fn not_once(body: &str, find: String, at: &[usize]) -> EditError {
@@ -121,10 +175,8 @@ fn not_once(body: &str, find: String, at: &[usize]) -> EditError {
         let hint = hint(body, &find);
         return EditError::NotFound { find, hint };
     }
-    EditError::Ambiguous {
-        find,
-        lines: at.iter().map(|at| line_at(body, *at)).collect(),
-    }
+    let lines = at.iter().map(|at| line_at(body, *at)).collect();
+    EditError::Ambiguous { find, lines }
 }
 
 /// What may be wrong with a text that was not found, starting with `; `, or empty.
@@ -135,12 +187,11 @@ fn hint(body: &str, find: &str) -> String {
         return "; it begins with line numbers, which read_file shows and the file does not have: give the text without them"
             .to_owned();
     }
-    let blanks = blanks_hint(body, find);
-    if blanks.is_empty() {
-        alike::hint(body, find)
-    } else {
-        blanks
-    }
+    let other = [blanks_hint(body, find), alike::hint(body, find)];
+    other.into_iter().find(|hint| !hint.is_empty()).unwrap_or_else(|| {
+        "; read the file with read_file, then give find exactly as it stands there; to add at the end use mode append"
+            .to_owned()
+    })
 }
 
 /// Where `find` occurs, overlapping occurrences included.
@@ -155,71 +206,124 @@ fn occurrences(body: &str, find: &str) -> Vec<usize> {
     found
 }
 
-/// Says so when the text stands there but for tabs in place of blanks, or the other way about.
+/// The most bytes of the file's own lines that are shown to copy.
+const TO_COPY: usize = 1000;
+
+/// Says so when the text stands there but for blanks, with the file's own lines to copy.
 fn blanks_hint(body: &str, find: &str) -> String {
     let squeezed = |line: &str| {
-        line.split([' ', '\t'])
+        line.split([' ', '\t', '\r'])
             .filter(|w| !w.is_empty())
             .collect::<Vec<_>>()
             .join(" ")
     };
-    let wanted = squeezed(find.lines().next().unwrap_or_default());
-    let alike = |line: &&str| !wanted.is_empty() && squeezed(line) == wanted && *line != find;
-    match body.lines().position(|line| alike(&line)) {
-        Some(at)
-            if body
-                .lines()
-                .nth(at)
-                .is_some_and(|l| l.contains('\t') != find.contains('\t')) =>
-        {
-            format!(
-                "; line {} differs only in tabs and blanks: use the file's own",
-                at + 1
-            )
-        }
-        Some(at) => format!("; line {} differs only in blanks: use the file's own", at + 1),
-        None => String::new(),
+    let wanted: Vec<String> = find.trim_matches(['\n', '\r']).lines().map(squeezed).collect();
+    if wanted.iter().all(String::is_empty) {
+        return String::new();
     }
+    let lines: Vec<&str> = body.lines().collect();
+    let have: Vec<String> = lines.iter().map(|line| squeezed(line)).collect();
+    let Some(at) = have.windows(wanted.len()).position(|window| window == wanted) else {
+        return String::new();
+    };
+    let own = lines[at..at + wanted.len()].join("\n");
+    let tabs = own.contains('\t') != find.contains('\t');
+    let what = if tabs { "tabs and blanks" } else { "blanks" };
+    let which = match wanted.len() {
+        1 => format!("line {} differs", at + 1),
+        n => format!("lines {} to {} differ", at + 1, at + n),
+    };
+    if own.len() > TO_COPY {
+        return format!("; {which} only in {what}: read them with read_file and copy them exactly");
+    }
+    format!("; {which} only in {what}: give find as these lines stand, between the marks\n<<<\n{own}\n>>>")
 }
 
 fn line_at(body: &str, at: usize) -> usize {
     body[..at].matches('\n').count() + 1
 }
 
-fn replace_line(text: &Text, line: usize, find: Option<&str>, content: &str) -> Result<Edited, EditError> {
+fn replace_line(text: &Text, line: usize, content: &str) -> Result<Edited, EditError> {
     let content = one_line(content)?;
     let lines: Vec<&str> = text.body.split_inclusive('\n').collect();
-    let find = find.filter(|f| !f.is_empty());
     if line == 0 || line > lines.len() {
-        return Err(EditError::NoLine {
-            line,
-            lines: lines.len(),
-        });
+        let lines = lines.len();
+        return Err(EditError::NoLine { line, lines });
     }
-    let target = target_line(&lines, line, find)?;
-    let old = lines[target - 1];
+    let old = lines[line - 1];
     let bare = old.trim_end_matches('\n').trim_end_matches('\r');
-    let ending = &old[bare.len()..];
     let (new, kept) = keep_indentation(bare, content);
-    let mut body: String = lines[..target - 1].concat();
+    let mut body: String = lines[..line - 1].concat();
     body.push_str(&new);
-    body.push_str(ending);
-    lines[target..].iter().for_each(|l| body.push_str(l));
-    let what = described(line, target, find, &kept);
+    body.push_str(&old[bare.len()..]);
+    lines[line..].iter().for_each(|l| body.push_str(l));
     Ok(Edited {
         body,
-        what,
-        first_line: target,
-        last_line: target,
+        what: format!("replaced at line {line}{kept}"),
+        first_line: line,
+        last_line: line,
     })
 }
 
-fn described(line: usize, target: usize, find: Option<&str>, kept: &str) -> String {
-    if line == target {
-        return format!("replaced at line {target}{kept}");
+/// A text and the line it is said to be on.
+struct On<'a> {
+    line: usize,
+    find: &'a str,
+    all: bool,
+}
+
+/// Replaces a text on a line; elsewhere when it is not on that line and stands in one other place, or all are meant.
+fn replace_on(text: &Text, place: &On<'_>, content: &str) -> Result<Edited, EditError> {
+    let (body, find) = (&text.body, place.find);
+    let every = occurrences(body, find);
+    let on_line: Vec<usize> = every
+        .iter()
+        .copied()
+        .filter(|at| line_at(body, *at) == place.line)
+        .collect();
+    let here = !on_line.is_empty();
+    let at = if here { &on_line } else { &every };
+    let Some(first) = at.first() else {
+        return Err(not_once(body, find.to_owned(), at));
+    };
+    let line = line_at(body, *first);
+    let said = if here {
+        None
+    } else {
+        Some(format!("line {} does not hold {}; ", place.line, excerpt(find)))
+    };
+    let together = at.iter().all(|at| line_at(body, *at) == line);
+    let mut edited =
+        if together && is_whole_line(body.lines().nth(line - 1).unwrap_or_default(), find, content) {
+            replace_line(text, line, content)?
+        } else if at.len() == 1 || place.all {
+            replaced(body, find, &text.adapt(content), &apart(at, find.len()))
+        } else {
+            let (find, lines) = (find.to_owned(), at.iter().map(|at| line_at(body, *at)).collect());
+            return Err(if here {
+                EditError::Ambiguous { find, lines }
+            } else {
+                let line = place.line;
+                EditError::LineLacks { line, find, lines }
+            });
+        };
+    if let Some(said) = said {
+        edited.what = format!("{said}{}", edited.what);
     }
-    let find = excerpt(find.unwrap_or_default());
-    format!("line {line} did not contain {find}; replaced line {target}, the one line that does{kept}")
+    Ok(edited)
+}
+
+/// Whether a new text is for the whole line that holds `find`: that is all of the line but blanks, or the new text is one
+/// line that repeats what stands before and after it.
+fn is_whole_line(line: &str, find: &str, content: &str) -> bool {
+    let Some((before, after)) = line.split_once(find) else {
+        return false;
+    };
+    let (before, after, content) = (before.trim(), after.trim(), content.trim());
+    !content.contains('\n')
+        && content.starts_with(before)
+        && content.ends_with(after)
+        && content.len() >= before.len() + after.len()
 }
 
 /// The content less one trailing newline; any other newline is refused.
@@ -230,25 +334,6 @@ fn one_line(content: &str) -> Result<&str, EditError> {
         Err(EditError::ManyLines)
     } else {
         Ok(content)
-    }
-}
-
-/// The line to edit: the one named, or the single line that holds `find` when the named one does not.
-fn target_line(lines: &[&str], line: usize, find: Option<&str>) -> Result<usize, EditError> {
-    let Some(find) = find else { return Ok(line) };
-    if lines[line - 1].contains(find) {
-        return Ok(line);
-    }
-    let holding: Vec<usize> = (1..=lines.len())
-        .filter(|n| lines[n - 1].contains(find))
-        .collect();
-    match holding[..] {
-        [one] => Ok(one),
-        _ => Err(EditError::LineLacks {
-            line,
-            find: find.to_owned(),
-            is: lines[line - 1].trim_end().to_owned(),
-        }),
     }
 }
 
@@ -291,7 +376,10 @@ pub fn excerpt(text: &str) -> String {
     format!("{cut:?}{more}")
 }
 
+/// `on lines 2 and 4`, each line once.
 fn places(lines: &[usize]) -> String {
+    let mut lines = lines.to_vec();
+    lines.dedup();
     let shown: Vec<String> = lines.iter().take(8).map(ToString::to_string).collect();
     let more = if lines.len() > 8 {
         format!(" and {} more", lines.len() - 8)
@@ -299,9 +387,22 @@ fn places(lines: &[usize]) -> String {
         String::new()
     };
     match shown.split_last() {
-        Some((last, [])) => format!("line {last}"),
-        Some((last, rest)) if more.is_empty() => format!("lines {} and {last}", rest.join(", ")),
-        _ => format!("lines {}{more}", shown.join(", ")),
+        Some((last, [])) => format!("on line {last}"),
+        Some((last, rest)) if more.is_empty() => format!("on lines {} and {last}", rest.join(", ")),
+        _ => format!("on lines {}{more}", shown.join(", ")),
+    }
+}
+
+/// What to do about a text on these lines.
+fn which(lines: &[usize]) -> String {
+    let one = lines.iter().all(|line| Some(line) == lines.first());
+    if one {
+        format!(
+            "it stands there {} times; give find with more of the text around it, or `all: true`",
+            lines.len()
+        )
+    } else {
+        "say which with `line`, or `all: true`".to_owned()
     }
 }
 
@@ -313,6 +414,7 @@ mod tests {
         let change = Change::Find {
             find: find.into(),
             content: content.into(),
+            all: false,
         };
         let edited = edit(&Text::of(text.as_bytes()).unwrap(), &change);
         edited.map(|e| e.body).map_err(|e| e.to_string())
@@ -328,6 +430,7 @@ mod tests {
             line: number,
             find: find.map(Into::into),
             content: content.into(),
+            all: false,
         };
         let edited = edit(&Text::of(text.as_bytes()).unwrap(), &change);
         edited.map(|e| (e.body, e.what)).map_err(|e| e.to_string())
@@ -347,7 +450,7 @@ mod tests {
         let error = find("x = 1\nx = 1\nx = 1\n", "x = 1\nx = 1", "y").unwrap_err();
         assert_eq!(
             error,
-            r#"text to replace occurs 2 times (lines 1 and 2), include more surrounding text: "x = 1"…"#
+            r#""x = 1"… is on lines 1 and 2: say which with `line`, or `all: true`"#
         );
     }
 
@@ -355,12 +458,15 @@ mod tests {
     fn a_missing_text_names_the_line_that_differs_in_blanks() {
         let error = find("all:\n\ttouch tern\n", "        touch tern", "x").unwrap_err();
         assert!(
-            error.ends_with("line 2 differs only in tabs and blanks: use the file's own"),
+            error.ends_with(
+                "; line 2 differs only in tabs and blanks: give find as these lines stand, between the marks\n<<<\n\ttouch tern\n>>>"
+            ),
             "{error}"
         );
         assert_eq!(
             find("a", "b", "c").unwrap_err(),
-            r#"text to replace not found: "b""#
+            "text to replace not found: \"b\"; read the file with read_file, then give find exactly as it stands there; to \
+             add at the end use mode append"
         );
         assert!(find("a", "", "c").unwrap_err().starts_with("find is empty"));
     }
@@ -412,24 +518,103 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_number_finds_the_one_line_that_holds_the_text() {
+    fn a_line_that_contradicts_the_text_loses() {
         let (body, what) = line("a\nb\nc", 1, Some("c"), "d").unwrap();
         assert_eq!(
             (body.as_str(), what.as_str()),
+            ("a\nb\nd", r#"line 1 does not hold "c"; replaced at line 3"#)
+        );
+        // The number is past the end, and the text is part of its line.
+        let (body, what) = line("a = 1\nport = 80\n", 9, Some("80"), "8080").unwrap();
+        assert_eq!(
+            (body.as_str(), what.as_str()),
             (
-                "a\nb\nd",
-                r#"line 1 did not contain "c"; replaced line 3, the one line that does"#
+                "a = 1\nport = 8080\n",
+                r#"line 9 does not hold "80"; replaced at line 2"#
             )
         );
         let error = line("a\nc\nc\n", 1, Some("c"), "d").unwrap_err();
-        assert_eq!(error, r#"line 1 does not contain "c"; it is: "a""#);
+        assert_eq!(
+            error,
+            r#""c" is not on line 1, it is on lines 2 and 3: say which with `line`, or `all: true`"#
+        );
+        let error = line("a\n", 1, Some("c"), "d").unwrap_err();
+        assert!(
+            error.starts_with(r#"text to replace not found: "c"; read the file"#),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_line_says_which_of_many_places_is_meant() {
+        let file = "foo = 1\nbar\n  foo = 1 # foo\n";
+        assert_eq!(
+            line(file, 1, Some("foo"), "baz").unwrap().0,
+            "baz = 1\nbar\n  foo = 1 # foo\n"
+        );
+        // The whole line, as what stands around the text shows.
+        assert_eq!(
+            line(file, 1, Some("foo"), "baz = 1").unwrap().0,
+            "baz = 1\nbar\n  foo = 1 # foo\n"
+        );
+        assert_eq!(
+            line(file, 3, Some("foo"), "baz").unwrap_err(),
+            r#""foo" is on line 3: it stands there 2 times; give find with more of the text around it, or `all: true`"#
+        );
+        let change = Change::Line {
+            line: 3,
+            find: Some("foo".into()),
+            content: "baz".into(),
+            all: true,
+        };
+        let edited = edit(&Text::of(file.as_bytes()).unwrap(), &change).unwrap();
+        assert_eq!(edited.body, "foo = 1\nbar\n  baz = 1 # baz\n");
+    }
+
+    #[test]
+    fn all_replaces_every_place_and_says_where() {
+        let all = |text: &str, find: &str, content: &str| {
+            let change = Change::Find {
+                find: find.into(),
+                content: content.into(),
+                all: true,
+            };
+            edit(&Text::of(text.as_bytes()).unwrap(), &change)
+                .map(|e| (e.body, e.what))
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(
+            all("teh\nx\nteh teh\n", "teh", "the").unwrap(),
+            (
+                "the\nx\nthe the\n".to_owned(),
+                "replaced at line 1 and 2 more (on lines 1 and 3)".to_owned()
+            )
+        );
+        assert_eq!(all("aaaa", "aa", "a").unwrap().0, "aa");
+        assert_eq!(all("teh\n", "teh", "the").unwrap().1, "replaced at line 1");
+        assert!(
+            all("a", "teh", "the")
+                .unwrap_err()
+                .starts_with("text to replace not found")
+        );
+    }
+
+    #[test]
+    fn lines_that_differ_in_indentation_are_shown_to_copy() {
+        let error = find("def f():\n    if x:\n        y()\n", "if x:\n    y()", "pass").unwrap_err();
+        assert!(
+            error.ends_with(
+                "; lines 2 to 3 differ only in blanks: give find as these lines stand, between the marks\n<<<\n    if x:\n        y()\n>>>"
+            ),
+            "{error}"
+        );
     }
 
     #[test]
     fn numbers_past_the_end_and_many_lines_are_refused() {
         assert_eq!(
             line("a\nb\n", 3, None, "x").unwrap_err(),
-            "no line 3: the file has 2 lines"
+            "no line 3: the file has 2 lines; give a line from 1 to 2, or to add at the end use mode append"
         );
         assert!(
             line("a\n", 1, None, "x\ny")
