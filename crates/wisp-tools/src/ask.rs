@@ -49,11 +49,13 @@ impl Tool for Ask {
 async fn ask(arguments: &AskArguments, call: &Call<'_>) -> Returned {
     let question = one_line(&arguments.question);
     if question.is_empty() {
-        return Returned::error("question is empty: give one sentence");
+        return Returned::error("question is empty: give `question`, one sentence");
     }
     let choices = arguments.choices.as_deref().unwrap_or_default();
     if choices.len() > CHOICES {
-        return Returned::error(format!("at most {CHOICES} choices can be given"));
+        return Returned::error(format!(
+            "at most {CHOICES} choices can be given: ask again with fewer choices"
+        ));
     }
     let choices: Vec<String> = choices
         .iter()

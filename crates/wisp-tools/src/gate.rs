@@ -255,7 +255,7 @@ impl Call<'_> {
     pub fn confine(&self, real: &Path) -> Result<(), String> {
         let home = std::fs::canonicalize(&self.services.home).unwrap_or_else(|_| self.services.home.clone());
         if real.starts_with(&home) {
-            Err("wisp's own files are not changed by tools".to_owned())
+            Err("wisp's own files are not changed by tools: write to another file".to_owned())
         } else {
             Ok(())
         }

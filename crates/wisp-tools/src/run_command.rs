@@ -13,6 +13,8 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Keep, Scene, Services};
 use crate::confine::refused::{self, Refused};
 use crate::confine::{self, network};
+use crate::files::nearby;
+use crate::not_run::not_run;
 use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 arguments! {
@@ -49,7 +51,7 @@ impl Tool for RunCommand {
                 Err(e) => return Returned::error(e),
             };
             if arguments.command.trim().is_empty() {
-                return Returned::error("command is empty: give a shell line");
+                return Returned::error("command is empty: give `command`, a shell line such as ls -la");
             }
             let wanted = Wanted {
                 line: &arguments.command,
@@ -76,7 +78,10 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
     let named = wanted.directory.filter(|d| !d.trim().is_empty());
     let directory = named.map_or_else(|| call.services.directory.clone(), |d| call.services.path(d));
     if let Err(e) = wisp_exec::check_directory(&directory) {
-        return Returned::error(e);
+        let near = nearby::beside(&directory);
+        return Returned::error(format!(
+            "{e}{near}; leave workingDirectory out to run it in the conversation's directory"
+        ));
     }
     let line = wanted.line;
     let cleared = match call.clear_command(line, &directory).await {
@@ -292,6 +297,7 @@ fn footer(outcome: &Outcome, services: &Services) -> String {
     if let Ended::TooManyProcesses { .. } = outcome.ending {
         lines.push("the most processes of a command are the setting sandbox.processes".to_owned());
     }
+    lines.extend(not_run(outcome, &services.env));
     if services.options.command_timeout.is_some() && matches!(outcome.ending, Ended::TimedOut { .. }) {
         lines.push("a longer limit is the setting commandTimeoutSeconds".to_owned());
     }

@@ -90,14 +90,14 @@ fn an_argument_that_a_tool_does_not_have_is_told_above_the_result() {
         let shown = stage
             .shown(
                 "run_command",
-                json!({"command": "echo hi", "workdir": "/tmp", "why": null}),
+                json!({"command": "echo hi", "colour": "/tmp", "why": null}),
             )
             .await;
         assert_eq!(
             shown,
-            "[ignored: run_command has no argument \"workdir\"; it takes command, workingDirectory]\nexit status 0\nstdout:\nhi\n"
+            "[ignored: run_command has no argument \"colour\"; it takes command, workingDirectory]\nexit status 0\nstdout:\nhi\n"
         );
-        let again = json!({"command": "echo hi", "workdir": "/tmp", "why": null});
+        let again = json!({"command": "echo hi", "colour": "/tmp", "why": null});
         let shown = stage.shown("run_command", again).await;
         assert!(
             shown.starts_with("[repeated call: ") && shown.contains("]\n[ignored: run_command has no"),
@@ -137,13 +137,15 @@ fn inspect_audit_filters_by_kind_turn_and_count() {
             .shown("inspect", json!({"what": "audit", "kind": "tol.call"}))
             .await;
         assert!(
-            wrong.starts_with("error: there is no kind \"tol.call\"; the kinds are: session.start"),
+            wrong.starts_with(
+                "error: there is no kind \"tol.call\"; leave `kind` out, or give one of: session.start"
+            ),
             "{wrong}"
         );
         let wrong = stage.shown("inspect", json!({"what": "weather"})).await;
         assert_eq!(
             wrong,
-            "error: there is no view \"weather\"; the views are: config, status, approvals, audit, calls"
+            "error: there is no view \"weather\"; call inspect again with `what` one of: config, status, approvals, audit, calls"
         );
         let approvals = stage.shown("inspect", json!({"what": "approvals"})).await;
         assert!(approvals.starts_with("nothing is approved"), "{approvals}");
@@ -160,7 +162,10 @@ fn inspect_config_and_status_are_the_conversations() {
         let status = with(&mut stage, &nobody, "inspect", json!({"what": "status"})).await;
         assert!(status.contains("\"model\": \"sim\""), "{status}");
         let none = Stage::new(true).shown("inspect", json!({"what": "status"})).await;
-        assert_eq!(none, "error: there is no conversation to inspect");
+        assert_eq!(
+            none,
+            "error: there is no conversation to inspect: answer without it"
+        );
     });
 }
 
@@ -183,7 +188,10 @@ fn a_question_is_answered_or_declined() {
             json!({"question": "?", "choices": ten}),
         )
         .await;
-        assert_eq!(many, "error: at most 9 choices can be given");
+        assert_eq!(
+            many,
+            "error: at most 9 choices can be given: ask again with fewer choices"
+        );
     });
 }
 
@@ -296,7 +304,7 @@ fn system_info_tells_about_this_machine() {
         }
         let wrong = stage.shown("system_info", json!({"topic": "weather"})).await;
         assert!(
-            wrong.starts_with("error: there is no topic \"weather\"; the topics are: ports, freeSpace"),
+            wrong.starts_with("error: there is no topic \"weather\"; call system_info again with `topic` one of: ports, freeSpace"),
             "{wrong}"
         );
         let port = stage

@@ -130,7 +130,12 @@ fn what_is_no_regular_file_is_named_and_refused() {
             ("/dev/null", "a device"),
         ] {
             let shown = stage.shown("read_file", json!({ "path": path })).await;
-            assert_eq!(shown, format!("error: not a regular file: {path} is {kind}"));
+            assert_eq!(
+                shown,
+                format!(
+                    "error: not a regular file: {path} is {kind}, which read_file does not read; give the path of a text file"
+                )
+            );
         }
     });
 }

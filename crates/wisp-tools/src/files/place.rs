@@ -11,13 +11,13 @@ use wisp_host::files::Staged;
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// A directory stands at the path.
-    #[error("path is a directory: {}", .0.display())]
+    #[error("path is a directory: {}; give the path of a file in it", .0.display())]
     Directory(PathBuf),
     /// The directory the file would stand in does not exist.
-    #[error("cannot write {}: its directory does not exist", .0.display())]
+    #[error("cannot write {}: its directory does not exist; make it first with run_command: mkdir -p {}", .0.display(), .0.parent().unwrap_or(.0).display())]
     NoDirectory(PathBuf),
     /// A link that leads nowhere.
-    #[error("file not found: {} is a link to {}, which does not exist", path.display(), target.display())]
+    #[error("file not found: {} is a link to {}, which does not exist; give the path of a file that exists", path.display(), target.display())]
     Dangling {
         /// The link.
         path: PathBuf,
@@ -25,10 +25,10 @@ pub enum PlaceError {
         target: PathBuf,
     },
     /// Something that is not a regular file.
-    #[error("not a regular file: {}", .0.display())]
+    #[error("not a regular file: {}; edit_file changes text files only", .0.display())]
     Special(PathBuf),
     /// The file is marked read-only.
-    #[error("cannot write {}: it is marked read-only (mode {mode:o})", path.display())]
+    #[error("cannot write {}: it is marked read-only (mode {mode:o}); tell the user, or write another file", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum PlaceError {
         mode: u32,
     },
     /// The system refused.
-    #[error("cannot {what} {}: {source}", path.display())]
+    #[error("cannot {what} {}: {source}{}", path.display(), super::text::next_step(source))]
     Io {
         /// What was being done.
         what: &'static str,

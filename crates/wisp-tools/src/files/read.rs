@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::alike;
 use super::text::{self, BOM};
+use super::{alike, nearby};
 
 /// Lines of a page when the model names no limit.
 pub const DEFAULT_LIMIT: usize = 100;
@@ -27,16 +27,26 @@ pub struct Range {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Nothing stands at the path.
-    #[error("file not found: {}", .0.display())]
-    NotFound(PathBuf),
+    #[error("file not found: {}{beside}", path.display())]
+    NotFound {
+        /// The path.
+        path: PathBuf,
+        /// What is near it, starting with `; `.
+        beside: String,
+    },
     /// A pattern was given instead of a path.
-    #[error("file not found: {}; read_file takes one path, list matches with run_command first", .0.display())]
+    #[error("file not found: {}; read_file takes one path: list what matches with run_command: ls {}", .0.display(), .0.display())]
     Pattern(PathBuf),
     /// A directory stands at the path.
-    #[error("path is a directory: {}; list it with run_command", .0.display())]
-    Directory(PathBuf),
+    #[error("path is a directory: {}; it has {inside}; read one of its files, or list it with run_command: ls -la {}", path.display(), path.display())]
+    Directory {
+        /// The path.
+        path: PathBuf,
+        /// Its names.
+        inside: String,
+    },
     /// A FIFO, a device or a socket: reading one could wait for ever or have an effect.
-    #[error("not a regular file: {} is {kind}", path.display())]
+    #[error("not a regular file: {} is {kind}, which read_file does not read; give the path of a text file", path.display())]
     Special {
         /// The path.
         path: PathBuf,
@@ -44,7 +54,7 @@ pub enum ReadError {
         kind: &'static str,
     },
     /// A NUL byte in the first block.
-    #[error("file appears to be binary: {}", .0.display())]
+    #[error("file appears to be binary: {}; look at it with run_command: file {}, or strings {} | head", .0.display(), .0.display(), .0.display())]
     Binary(PathBuf),
     /// UTF-16 or UTF-32.
     #[error(
@@ -59,10 +69,10 @@ pub enum ReadError {
         encoding: &'static str,
     },
     /// A number below 1.
-    #[error("offset, limit and column must be at least 1")]
+    #[error("offset, limit and column must be at least 1: leave them out to read from the beginning")]
     Range,
     /// The system refused.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}{}", path.display(), text::next_step(source))]
     Io {
         /// The path.
         path: PathBuf,
@@ -102,7 +112,10 @@ fn not_found(path: &Path) -> ReadError {
     if pattern {
         ReadError::Pattern(path.to_owned())
     } else {
-        ReadError::NotFound(path.to_owned())
+        ReadError::NotFound {
+            path: path.to_owned(),
+            beside: nearby::beside(path),
+        }
     }
 }
 
@@ -113,7 +126,10 @@ fn refuse_special(path: &Path, meta: &fs::Metadata) -> Result<(), ReadError> {
         return Ok(());
     }
     if kind.is_dir() {
-        return Err(ReadError::Directory(path.to_owned()));
+        return Err(ReadError::Directory {
+            path: path.to_owned(),
+            inside: nearby::inside(path),
+        });
     }
     let kind = [
         (kind.is_fifo(), "a FIFO"),
@@ -570,11 +586,22 @@ mod tests {
             column: 1,
         };
         let error = |path: &str| page(Path::new(path), range, 99).unwrap_err().to_string();
-        assert_eq!(error("/dev/zero"), "not a regular file: /dev/zero is a device");
-        assert_eq!(error("/"), "path is a directory: /; list it with run_command");
+        assert_eq!(
+            error("/dev/zero"),
+            "not a regular file: /dev/zero is a device, which read_file does not read; give the path of a text file"
+        );
+        let root = error("/");
+        assert!(root.starts_with("path is a directory: /; it has "), "{root}");
+        assert!(
+            root.ends_with("; read one of its files, or list it with run_command: ls -la /"),
+            "{root}"
+        );
         let dir = tempfile::tempdir().unwrap();
         let missing = dir.path().join("x").display().to_string();
-        assert_eq!(error(&missing), format!("file not found: {missing}"));
+        assert_eq!(
+            error(&missing),
+            format!("file not found: {missing}; the directory is empty")
+        );
         assert!(error(&dir.path().join("*.rs").display().to_string()).contains("takes one path"));
     }
 }

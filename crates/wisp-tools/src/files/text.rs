@@ -1,15 +1,19 @@
 //! A text file as an edit sees it: without its byte order mark, its line endings known, and put back as they were.
 
+use std::io;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 /// What kept a file's bytes from being edited as text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     /// A byte order mark of another encoding.
-    #[error("is encoded as {0}, which wisp does not edit")]
+    #[error(
+        "is encoded as {0}, which wisp does not edit: convert it with run_command: iconv -f {0} -t UTF-8"
+    )]
     Encoding(&'static str),
     /// A NUL byte.
-    #[error("appears to be binary")]
+    #[error("appears to be binary: edit_file changes text files only")]
     Binary,
     /// Bytes that are not UTF-8.
     #[error(
@@ -52,6 +56,17 @@ pub struct Text {
     pub bom: bool,
     /// How its lines end.
     pub newline: Newline,
+}
+
+/// What a model can do about an error of the system, starting with `; `, or nothing.
+pub fn next_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; tell the user that it is not permitted, or use another file",
+        io::ErrorKind::NotADirectory => "; a part of the path is a file: give another path",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; the disk is full: tell the user",
+        io::ErrorKind::ReadOnlyFilesystem => "; it cannot be written to: use a file elsewhere",
+        _ => "",
+    }
 }
 
 /// The encoding that bytes are in besides UTF-8, by their mark, their zeros or their letters; none when they are UTF-8.

@@ -73,7 +73,7 @@ fn view(arguments: &InspectArguments, call: &Call<'_>) -> Result<String, String>
     }
     let names: Vec<&str> = VIEWS.iter().map(|(name, _)| *name).collect();
     Err(format!(
-        "there is no view {what:?}; the views are: {}",
+        "there is no view {what:?}; call inspect again with `what` one of: {}",
         names.join(", ")
     ))
 }
@@ -82,7 +82,7 @@ fn state<'a>(call: &Call<'a>) -> Result<&'a dyn crate::behind::State, String> {
     call.scene
         .behind
         .state
-        .ok_or_else(|| "there is no conversation to inspect".to_owned())
+        .ok_or_else(|| "there is no conversation to inspect: answer without it".to_owned())
 }
 
 fn pretty(value: &Value) -> String {
@@ -141,13 +141,14 @@ fn known(kind: &str) -> Result<(), String> {
     }
     let names: Vec<&str> = Kind::ALL.iter().map(|k| k.name()).collect();
     Err(format!(
-        "there is no kind {kind:?}; the kinds are: {}",
+        "there is no kind {kind:?}; leave `kind` out, or give one of: {}",
         names.join(", ")
     ))
 }
 
 fn turn(arguments: &InspectArguments) -> Result<Option<u64>, String> {
-    let wrong = |turn: i64| format!("there is no turn {turn}: turns count from 1");
+    let wrong =
+        |turn: i64| format!("there is no turn {turn}: turns count from 1; leave `turn` out for this turn");
     arguments
         .turn
         .map(|turn| {
@@ -176,7 +177,10 @@ fn recorded(
             let session = SessionId::parse(name).map_err(|e| e.to_string())?;
             AuditFile::open(&call.services.home, &session)
         }
-        None => AuditFile::at(&log.path().ok_or("the audit is off: nothing is recorded")?),
+        None => AuditFile::at(
+            &log.path()
+                .ok_or("the audit is off: nothing is recorded; answer with what is in your context")?,
+        ),
     };
     let file = file.map_err(|e| e.to_string())?;
     file.last(count, filter).map_err(|e| e.to_string())

@@ -101,7 +101,7 @@ async fn served(request: MemoryRequest, call: &mut Call<'_>, asked: &mut Asked) 
                 .scene
                 .behind
                 .record
-                .ok_or("this conversation keeps no record")?;
+                .ok_or("this conversation keeps no record: answer from what is in your context")?;
             let recalled = record.recall(&wanted)?;
             asked.entries = recalled.entries;
             let source = Source::text(named(&wanted), recalled.header, recalled.text);
@@ -118,7 +118,7 @@ fn kept(
     keep: impl FnOnce(&dyn crate::behind::Recollection) -> Result<String, String>,
 ) -> Result<Returned, String> {
     let record = call.scene.behind.record;
-    let record = record.ok_or("this conversation keeps no record")?;
+    let record = record.ok_or("this conversation keeps no record: answer from what is in your context")?;
     Ok(match keep(record) {
         Ok(noted) => Returned::page(noted),
         Err(why) => Returned::error(why.trim_start_matches("error: ")),

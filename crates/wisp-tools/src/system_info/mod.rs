@@ -73,7 +73,7 @@ impl Tool for SystemInfo {
             }
             let names: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
             Returned::error(format!(
-                "there is no topic {topic:?}; the topics are: {}",
+                "there is no topic {topic:?}; call system_info again with `topic` one of: {}",
                 names.join(", ")
             ))
         })

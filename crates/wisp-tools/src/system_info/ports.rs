@@ -38,7 +38,10 @@ pub(super) fn listening(port: Option<i64>) -> Result<String, String> {
         );
     }
     if sockets.is_empty() && !std::path::Path::new("/proc/net/tcp").exists() {
-        return Err("this system does not list its sockets under /proc".to_owned());
+        return Err(
+            "this system does not list its sockets under /proc; run lsof -nP -iTCP with run_command instead"
+                .to_owned(),
+        );
     }
     sockets.retain(|s| wanted.is_none_or(|p| p == s.port));
     sockets.sort_by_key(|s| s.port);

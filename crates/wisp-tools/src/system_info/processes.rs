@@ -76,7 +76,9 @@ pub(super) fn memory() -> Result<String, String> {
 pub(super) fn named(wanted: &str) -> Result<String, String> {
     let wanted = wanted.trim().to_lowercase();
     if wanted.is_empty() {
-        return Err("the topic process needs the argument process: a name or a number".to_owned());
+        return Err(
+            "the topic process needs the argument `process`: give the name or the number of one".to_owned(),
+        );
     }
     let system = system()?;
     let mut found = whole(&system);
