@@ -2,8 +2,9 @@
 //!
 //! A parser on the server's side misses calls: a model writes its JSON without the tag the template looks for, or in
 //! another family's syntax. Such text is taken for calls only when the *whole* reply is one, every name is an offered
-//! tool and every set of arguments satisfies its schema. JSON is never mined out of prose: a reply that talks about a
-//! call must not run it. Recovered calls are subject to the same approval as any other.
+//! tool and every set of arguments satisfies its schema. One thing may stand among prose: small models announce a call
+//! and write it in a code fence, so the only fence of a reply is read when it holds exactly one call. Bare JSON is never
+//! mined out of prose. Recovered calls are subject to the same approval as any other.
 
 use serde_json::{Map, Value};
 
@@ -27,7 +28,7 @@ const CHANNEL: &str = "<|channel|>commentary to=functions.";
 ///
 /// One JSON object (bare, fenced, or alone in a list) is one call. In tags and in Mistral's form (`name[ARGS]{…}`)
 /// there may be several, with nothing but white space around them. The end of the last tag may be missing when the
-/// call within is whole.
+/// call within is whole. A call in the reply's only fence may have prose before and after it.
 pub fn calls_in(content: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCall>> {
     let text = content.trim();
     FORMS
@@ -39,10 +40,77 @@ pub fn calls_in(content: &str, offered: &[ToolDefinition]) -> Option<Vec<ToolCal
 /// A way in which models write calls: the calls of a text that is nothing else.
 type Form = fn(&str, &[ToolDefinition]) -> Option<Vec<ToolCall>>;
 
-const FORMS: [Form; 4] = [tagged, mistral, harmony, |text, offered| {
-    let text = text.strip_prefix(PYTHON).unwrap_or(text);
-    Some(vec![json_call(unfenced(text), offered)?])
-}];
+const FORMS: [Form; 5] = [
+    tagged,
+    mistral,
+    harmony,
+    |text, offered| {
+        let text = text.strip_prefix(PYTHON).unwrap_or(text);
+        Some(vec![json_call(unfenced(text), offered)?])
+    },
+    |text, offered| Some(vec![json_call(only_fence(text)?.inside, offered)?]),
+];
+
+/// A code fence among prose.
+struct Fence<'a> {
+    before: &'a str,
+    inside: &'a str,
+    after: &'a str,
+}
+
+/// The one fence of a text, when its marks stand at the beginning of lines and its label is one that calls have.
+fn only_fence(text: &str) -> Option<Fence<'_>> {
+    let starts = |text: &str| text.is_empty() || text.ends_with('\n');
+    let (before, rest) = text.split_once(FENCE)?;
+    let (inside, after) = rest.split_once(FENCE)?;
+    let (label, body) = inside.split_once('\n')?;
+    let one =
+        starts(before.trim_end_matches(' ')) && starts(body.trim_end_matches(' ')) && !after.contains(FENCE);
+    let fence = Fence {
+        before,
+        inside: body.trim(),
+        after,
+    };
+    (one && is_label(label.trim_end()) && !fence.is_example()).then_some(fence)
+}
+
+/// Words, in small letters, by which a reply shows a call and does not make it.
+const EXAMPLE: [&str; 10] = [
+    "example",
+    "for instance",
+    "e.g.",
+    "you can ",
+    "you could ",
+    "you would ",
+    "looks like",
+    "look like",
+    "would send",
+    "did not",
+];
+
+impl Fence<'_> {
+    /// Whether the prose speaks of a call that somebody could make.
+    fn is_example(&self) -> bool {
+        let prose = [self.before.to_lowercase(), self.after.to_lowercase()];
+        prose
+            .iter()
+            .any(|prose| EXAMPLE.iter().any(|word| prose.contains(word)))
+    }
+}
+
+/// The prose around a call that stands in the reply's only fence, which stays the reply's text; empty for a call without.
+pub fn prose_around(content: &str) -> String {
+    let text = content.trim();
+    if unfenced(text) != text {
+        return String::new();
+    }
+    let Some(fence) = only_fence(text) else {
+        return String::new();
+    };
+    let parts = [fence.before.trim(), fence.after.trim()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}
 
 /// Whether the beginning of a reply could still become calls, so that it is better not shown yet; also calls in a form
 /// that is not read, since the model may be asked for another.
@@ -316,6 +384,36 @@ mod tests {
             let calls = calls_in(text, &offered()).expect(text);
             assert_eq!((calls.len(), calls[0].name.as_str()), (1, "list_dir"), "{text}");
             assert_eq!(calls[0].arguments["path"], "src", "{text}");
+        }
+    }
+
+    #[test]
+    fn the_only_fence_of_a_reply_may_have_prose_around_it() {
+        let call = "```json\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}\n```";
+        for (text, prose) in [
+            (format!("I will list it.\n\n{call}"), "I will list it."),
+            (format!("{call}\nThis lists the files."), "This lists the files."),
+            (format!("First:\n  {call}\n\nThen more."), "First:\n\nThen more."),
+            (call.to_owned(), ""),
+        ] {
+            let calls = calls_in(&text, &offered()).expect(&text);
+            assert_eq!(calls[0].arguments["path"], "src", "{text}");
+            assert_eq!(super::prose_around(&text), prose, "{text}");
+        }
+        for text in [
+            format!("First {call}"),
+            format!("One:\n{call}\nTwo:\n{call}"),
+            format!("{call}\n```sh\nls\n```"),
+            call.replace("json", "python"),
+            call.replace("list_dir", "rm") + "\nso",
+            "So:\n```json\n{\"name\": \"now\", \"arguments\": {}}\n{\"name\": \"now\", \"arguments\": {}}\n```".to_owned(),
+            "So:\n```json\n{\"name\": \"now\", \"arguments\": {}}".to_owned(),
+            "So:\n{\"name\": \"now\", \"arguments\": {}}".to_owned(),
+            format!("You can send this:\n{call}"),
+            format!("A call looks like this:\n{call}"),
+            format!("{call}\nis an example."),
+        ] {
+            assert_eq!(names(&text), None, "{text}");
         }
     }
 

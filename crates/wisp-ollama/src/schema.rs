@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 /// Whether a value satisfies a schema. `type`, `enum`, `const`, `anyOf`, `items`, `properties` and `required` are
 /// looked at. A key that `properties` does not name is refused unless `additionalProperties` allows it: text is only
-/// taken for a call when every word of it was asked for.
+/// taken for a call when every word of it was asked for. `alsoCalled`, which JSON schema does not have, gives further
+/// names of a property, to be written in any case and with or without `_` and `-`.
 pub(crate) fn satisfies(schema: &Value, value: &Value) -> bool {
     let Value::Object(schema) = schema else {
         return schema != &Value::Bool(false);
@@ -34,11 +35,12 @@ fn inside(schema: &Map<String, Value>, value: &Value) -> bool {
 
 fn has_properties(schema: &Map<String, Value>, object: &Map<String, Value>) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
+    let given: Vec<&str> = object.keys().map(|key| property_of(schema, key)).collect();
     let complete = required.is_none_or(|names| {
         names
             .iter()
             .filter_map(Value::as_str)
-            .all(|name| object.contains_key(name))
+            .all(|name| given.contains(&name))
     });
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return complete;
@@ -46,8 +48,42 @@ fn has_properties(schema: &Map<String, Value>, object: &Map<String, Value>) -> b
     let others = schema.get("additionalProperties").unwrap_or(&Value::Bool(false));
     let fits = object
         .iter()
-        .all(|(name, value)| satisfies(properties.get(name).unwrap_or(others), value));
+        .zip(given)
+        .all(|((_, value), name)| satisfies(properties.get(name).unwrap_or(others), value));
     complete && fits
+}
+
+/// The property that a key names, by its own name or by one of `alsoCalled`; else the key.
+pub(crate) fn property_of<'a>(schema: &'a Map<String, Value>, key: &'a str) -> &'a str {
+    let Some(also) = schema.get("alsoCalled").and_then(Value::as_object) else {
+        return key;
+    };
+    if also.contains_key(key) {
+        return key;
+    }
+    let folded = fold(key);
+    let names = |others: &Value| {
+        others
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|other| fold(other) == folded)
+    };
+    let mut meant = also
+        .iter()
+        .filter(|(name, others)| fold(name) == folded || names(others));
+    match (meant.next(), meant.next()) {
+        (Some((name, _)), None) => name,
+        _ => key,
+    }
+}
+
+fn fold(name: &str) -> String {
+    name.chars()
+        .filter(|char| !['_', '-', ' '].contains(char))
+        .map(|char| char.to_ascii_lowercase())
+        .collect()
 }
 
 fn has_type(kind: &Value, value: &Value) -> bool {
@@ -99,5 +135,23 @@ mod tests {
         }
         let open = json!({"properties": {}, "additionalProperties": true});
         assert!(satisfies(&open, &json!({"other": 1})));
+    }
+
+    #[test]
+    fn a_property_may_have_further_names() {
+        let schema = json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string"}, "startLine": {"type": "integer"}, "text": {"type": "string"}, "body": {"type": "string"}},
+            "alsoCalled": {"path": ["file", "filepath"], "startLine": [], "text": ["with"], "body": ["with"]}});
+        for (value, good) in [
+            (json!({"file": "x"}), true),
+            (json!({"file_path": "x", "start_line": 3}), true),
+            (json!({"File-Path": "x"}), true),
+            (json!({"file": 3}), false),
+            (json!({"start_line": 3}), false),
+            (json!({"path": "x", "with": "two meanings"}), false),
+            (json!({"path": "x", "colour": "red"}), false),
+        ] {
+            assert_eq!(satisfies(&schema, &value), good, "{value}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::calls;
 use crate::recover::{calls_in, unfenced};
 use crate::repair;
 use crate::request::ToolDefinition;
+use crate::schema::property_of;
 
 /// A call that was written as text and not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,20 +170,29 @@ fn mismatch(text: &str, offered: &[ToolDefinition]) -> String {
         );
     };
     let required = tool.parameters["required"].as_array().into_iter().flatten();
-    let missing = required
-        .filter_map(Value::as_str)
-        .find(|name| !call.arguments.contains_key(*name));
+    let missing = required.filter_map(Value::as_str).find(|name| {
+        !call
+            .arguments
+            .keys()
+            .any(|key| property(&tool.parameters, key) == *name)
+    });
     if let Some(missing) = missing {
         return format!("{} needs the argument {missing}", call.name);
     }
-    let unknown = call
-        .arguments
-        .keys()
-        .find(|key| tool.parameters["properties"].get(key.as_str()).is_none());
+    let unknown = call.arguments.keys().find(|key| {
+        tool.parameters["properties"]
+            .get(property(&tool.parameters, key))
+            .is_none()
+    });
     match unknown {
         Some(unknown) => format!("{} has no argument {unknown:?}", call.name),
         None => OTHER_FORM.to_owned(),
     }
+}
+
+/// The argument that a key means.
+fn property<'a>(schema: &'a Value, key: &'a str) -> &'a str {
+    schema.as_object().map_or(key, |schema| property_of(schema, key))
 }
 
 #[cfg(test)]
@@ -253,7 +263,7 @@ mod tests {
     fn a_call_after_other_text_is_only_noticed() {
         for text in [
             format!("I will run it now.\n\n{CALL}"),
-            format!("So:\n```json\n{CALL}\n```"),
+            format!("For example:\n```json\n{CALL}\n```"),
             format!("So:\n<tool_call>\n{CALL}\n</tool_call>"),
         ] {
             assert_eq!(unread(&text, &offered()), Some(Unread::AtEnd), "{text}");

@@ -1,7 +1,7 @@
 //! A reply as it arrives: thinking taken out of content, text held back while it could still be a tool call, and at
 //! the end the calls a server's parser missed.
 
-use wisp_ollama::recover::{calls_in, could_become_calls};
+use wisp_ollama::recover::{calls_in, could_become_calls, prose_around};
 use wisp_ollama::thinking::{Split, ThinkSplitter};
 use wisp_ollama::unread::{Unread, ends_inside_call, unread};
 use wisp_ollama::{ChatLine, DoneReason, Reply, ToolCall, ToolDefinition};
@@ -131,7 +131,7 @@ impl<'a> Arriving<'a> {
             && let Some(calls) = calls_in(&self.reply.content, self.offered)
         {
             self.reply.tool_calls = calls;
-            self.reply.content.clear();
+            self.reply.content = prose_around(&self.reply.content);
             self.held.clear();
             shown.content.clear();
             recovered = true;
@@ -306,6 +306,19 @@ mod tests {
         assert_eq!(said(&shown), "");
         assert!(arrived.recovered);
         assert_eq!(arrived.reply.content, "");
+        assert_eq!(arrived.reply.tool_calls[0].arguments["path"], "src");
+    }
+
+    #[test]
+    fn the_prose_around_a_call_in_a_fence_stays_the_replys_text() {
+        let lines = [
+            content("I look at it.\n\n```json\n{\"name\": \"list_dir\","),
+            content(" \"arguments\": {\"path\": \"src\"}}\n```\n"),
+            end(),
+        ];
+        let (_, arrived) = play(false, &tools(), &lines);
+        assert!(arrived.recovered);
+        assert_eq!(arrived.reply.content, "I look at it.");
         assert_eq!(arrived.reply.tool_calls[0].arguments["path"], "src");
     }
 

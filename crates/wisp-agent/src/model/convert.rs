@@ -57,7 +57,7 @@ fn object(arguments: &Value) -> Map<String, Value> {
     arguments.as_object().cloned().unwrap_or_default()
 }
 
-/// The definitions a list of tools was made of, to judge a call by; a tool that cannot be read is left out.
+/// The definitions a list of tools was made of, to judge a call by, with all that is understood of their arguments; a tool that cannot be read is left out.
 pub fn definitions(tools: &Tools) -> Vec<ToolDefinition> {
     let listed: Vec<Value> = serde_json::from_str(tools.as_str()).unwrap_or_default();
     let read = |tool: &Value| {
@@ -65,7 +65,10 @@ pub fn definitions(tools: &Tools) -> Vec<ToolDefinition> {
         Some(ToolDefinition {
             name: function.get("name")?.as_str()?.to_owned(),
             description: String::new(),
-            parameters: function.get("parameters").cloned().unwrap_or_default(),
+            parameters: function
+                .get("parameters")
+                .map(wisp_tools::written::understood)
+                .unwrap_or_default(),
         })
     };
     listed.iter().filter_map(read).collect()

@@ -138,6 +138,13 @@ impl Streaming<'_> {
         let arriving = std::mem::replace(&mut self.arriving, Arriving::new(false, &[]));
         let (arrived, shown) = arriving.finish();
         self.show(shown);
+        if arrived.recovered && !arrived.reply.content.is_empty() {
+            // The call was shown as it came, among the prose that stays.
+            let events = self.doing.events();
+            events.send(Event::Discarded);
+            let text = arrived.reply.content.clone();
+            events.send(Event::Delta { text });
+        }
         match not_a_reply(&arrived.reply) {
             Some(failure) => Err(Failed {
                 failure,
