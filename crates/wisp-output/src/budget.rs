@@ -13,10 +13,15 @@ pub const FLOOR: usize = 4 * 1024;
 /// The most a result may have, in bytes, reached at 131,072 tokens.
 pub const CEILING: usize = 64 * 1024;
 
+/// The least a result may have when the server reads slowly, in bytes: the note on what is held back and a few lines.
+pub const LEAST: usize = 1024;
+
 /// A conversation's tool-output budget: one for all of its tools. Clones share the window.
 #[derive(Debug, Clone, Default)]
 pub struct ToolBudget {
     window: Arc<AtomicU64>,
+    /// What the server reads in the time that is set, in bytes; 0 is unknown.
+    read: Arc<AtomicU64>,
     command_override: Option<usize>,
 }
 
@@ -45,15 +50,27 @@ impl ToolBudget {
         self.window.store(tokens, Ordering::Relaxed);
     }
 
+    /// Writes what the server reads in the time one result may cost, in bytes, for every clone; `None` is unknown. It
+    /// only ever makes the budget smaller, and not below [`LEAST`].
+    pub fn set_read(&self, bytes: Option<u64>) {
+        self.read
+            .store(bytes.map_or(0, |bytes| bytes.max(1)), Ordering::Relaxed);
+    }
+
     /// The window in tokens, when it is known.
     pub fn window(&self) -> Option<u64> {
         Some(self.window.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
     }
 
-    /// The most bytes one tool result may have now: `min(64 KiB, max(4 KiB, window / 8 × 4))`.
+    /// The most bytes one tool result may have now: `min(64 KiB, max(4 KiB, window / 8 × 4))`, and what the server reads in
+    /// the time that is set when that is less.
     pub fn bytes(&self) -> usize {
         let share = self.window.load(Ordering::Relaxed) / 8 * 4;
-        usize::try_from(share).unwrap_or(CEILING).clamp(FLOOR, CEILING)
+        let share = usize::try_from(share).unwrap_or(CEILING).clamp(FLOOR, CEILING);
+        match self.read.load(Ordering::Relaxed) {
+            0 => share,
+            read => share.min(usize::try_from(read).unwrap_or(CEILING).max(LEAST)),
+        }
     }
 
     /// The most bytes a `run_command` result may have now: the person's own setting, or [`ToolBudget::bytes`].
@@ -89,6 +106,23 @@ mod tests {
         }
         assert_eq!(ToolBudget::new().bytes(), 4096);
         assert_eq!(ToolBudget::new().window(), None);
+    }
+
+    #[test]
+    fn a_slow_server_makes_it_smaller_and_a_fast_one_changes_nothing() {
+        let budget = ToolBudget::for_window(53_248);
+        for (read, bytes) in [
+            (None, 26_624),
+            (Some(26_624), 26_624),
+            (Some(1_000_000), 26_624),
+            (Some(2_400), 2_400),
+            (Some(1_024), 1_024),
+            (Some(100), 1_024),
+            (Some(0), 1_024),
+        ] {
+            budget.clone().set_read(read);
+            assert_eq!(budget.bytes(), bytes, "{read:?}");
+        }
     }
 
     #[test]
