@@ -110,6 +110,12 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "Whether, or how hard, a model that can think does",
     ),
+    row(
+        "ollama.warmUp",
+        Kind::Switch,
+        "true",
+        "Whether a model on this machine is loaded, and reads wisp's instructions, while you type the first message",
+    ),
     // --- commands --------------------------------------------------------------------------------
     row(
         "commandTimeoutSeconds",
@@ -122,6 +128,12 @@ pub const SETTINGS: &[Setting] = &[
         whole(256, 1_048_576),
         "",
         "Bytes of a command's output the model is shown; unset, the budget of the window",
+    ),
+    row(
+        "outputReadSeconds",
+        whole(0, 3600),
+        "15",
+        "Seconds that a model may need to read one output, by its measured speed; 0, as many as the window allows",
     ),
     row(
         "commandPolicy.deny",

@@ -113,10 +113,20 @@ impl Config {
         self.get("ollama.think")
     }
 
+    /// Whether a model is warmed up while the first message is typed.
+    pub fn warm_up(&self) -> bool {
+        self.switch("ollama.warmUp")
+    }
+
     /// How long a command may run; `None` without limit.
     pub fn command_timeout(&self) -> Option<Duration> {
         let seconds = self.whole_or_default("commandTimeoutSeconds");
         (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// Seconds that reading one output may take; `None` for any.
+    pub fn output_read_seconds(&self) -> Option<u64> {
+        Some(self.whole_or_default("outputReadSeconds")).filter(|seconds| *seconds > 0)
     }
 
     /// Bytes of a command's output for the model, in place of the budget, when set.
