@@ -136,8 +136,12 @@ impl Wisp {
         self.limit = limit;
     }
 
-    /// Writes `config.json`.
+    /// Writes `config.json`. Models are warmed up only where a test says so: most count requests.
     pub fn configure(&self, config: &Value) {
+        let mut config = config.clone();
+        if config.is_object() && config["ollama"]["warmUp"].is_null() {
+            config["ollama"]["warmUp"] = false.into();
+        }
         std::fs::create_dir_all(self.root()).expect("the home can be made");
         let path = self.root().join("config.json");
         std::fs::write(&path, config.to_string()).expect("the home can be written");

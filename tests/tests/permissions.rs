@@ -60,7 +60,7 @@ fn lines(events: &[Value]) -> String {
 
 #[test]
 fn once_is_this_call_only_and_a_later_call_names_the_answer_that_allows_it() {
-    let server = calls(&["touch a", "touch a"]);
+    let server = calls(&["touch a", "touch b"]);
     let wisp = Wisp::with(&server);
     let mut chat = talk(&wisp);
     let once = json!({"decision": "once"});

@@ -17,6 +17,7 @@ use crate::history::History;
 use crate::model::call_style::ToolSet;
 use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
+use crate::model::speed::Speed;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::printed::Printed;
@@ -74,6 +75,8 @@ pub struct Conversation {
     pub counted: Option<Counted>,
     /// What was learned of models' tokens in earlier conversations.
     pub ratios: Ratios,
+    /// How fast the model's server reads.
+    pub speed: Speed,
     /// How long is waited for what.
     pub waits: Waits,
     /// The marks condensing works by.
@@ -168,8 +171,17 @@ impl Conversation {
         self.estimator = self.ratios.estimator(&model.name);
         self.counted = None;
         self.model = model;
+        self.speed = self.model.speed();
+        self.bound_outputs();
         self.set_tools();
         self.instruct();
+    }
+
+    /// Bounds outputs by what the server reads in the time that one may cost.
+    pub fn bound_outputs(&self) {
+        let seconds = self.config.output_read_seconds();
+        let read = seconds.and_then(|seconds| self.speed.bytes_in(seconds, self.estimator.ratio()));
+        self.registry.services().budget.set_read(read);
     }
 
     /// What pressure is measured with.

@@ -24,6 +24,7 @@ mod events;
 mod git;
 mod guided;
 mod history;
+mod honest;
 mod instructions;
 mod looking;
 pub mod model;

@@ -402,6 +402,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         counted: None,
         ratios,
         waits: setup.waits.clone(),
+        speed: model.speed(),
         model,
         preferences,
         client,
@@ -429,6 +430,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     };
     conversation.set_tools();
     conversation.instruct();
+    conversation.bound_outputs();
     begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
     if let Some(resumed) = &resumed {
         conversation.go_on(resumed);

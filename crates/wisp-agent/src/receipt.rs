@@ -4,6 +4,8 @@
 
 use wisp_tools::Ending;
 
+use crate::honest;
+
 /// Tools named before the line says `+N more`.
 const NAMED: usize = 6;
 
@@ -46,14 +48,21 @@ impl Receipt {
         row.stopped += usize::from(*ending == Ending::Interrupted);
     }
 
-    /// The line; none when nothing ran, unless the reply names a tool as a whole word, which gets `ran: no tools`.
-    pub fn line(&self, reply: &str, tools: &[&str]) -> Option<String> {
+    /// The line. When nothing ran it is `ran: nothing`, with the reply's own words when they claim something else; none
+    /// when the request asks for nothing that a tool is needed for and the reply names no tool as a whole word and claims
+    /// nothing. Without tools to call there is no such line.
+    pub fn line(&self, asked: &str, reply: &str, tools: &[&str]) -> Option<String> {
         if self.0.is_empty() {
+            if tools.is_empty() {
+                return None;
+            }
+            if let Some(claim) = honest::claim(reply) {
+                return Some(format!("ran: nothing, though the reply says: {claim}"));
+            }
             let words = || reply.split(|c: char| !c.is_alphanumeric() && c != '_');
-            return tools
-                .iter()
-                .any(|tool| words().any(|w| w == *tool))
-                .then(|| "ran: no tools".to_owned());
+            let names_one = tools.iter().any(|tool| words().any(|w| w == *tool));
+            let due = names_one || honest::asks_for_tools(asked);
+            return due.then(|| "ran: nothing".to_owned());
         }
         let mut parts: Vec<String> = self.0.iter().take(NAMED).map(Row::words).collect();
         if self.0.len() > NAMED {
@@ -107,7 +116,7 @@ mod tests {
         ] {
             receipt.note(tool, &ending);
         }
-        let line = receipt.line("", &[]).unwrap();
+        let line = receipt.line("", "", &[]).unwrap();
         assert_eq!(line, "ran: read_file ×2 · run_command ×3 (1 failed, 1 denied)");
     }
 
@@ -117,7 +126,7 @@ mod tests {
         receipt.note("run_command", &Ending::Interrupted);
         receipt.note("run_command", &Ending::Failed("timed out after 60 s".to_owned()));
         assert_eq!(
-            receipt.line("", &[]).unwrap(),
+            receipt.line("", "", &[]).unwrap(),
             "ran: run_command ×2 (1 failed, 1 stopped)"
         );
     }
@@ -125,11 +134,9 @@ mod tests {
     #[test]
     fn a_reply_that_names_a_tool_it_did_not_run_is_told_so() {
         let receipt = Receipt::default();
-        assert_eq!(
-            receipt.line("I used run_command.", &["run_command"]).as_deref(),
-            Some("ran: no tools")
-        );
-        assert_eq!(receipt.line("I used rerun_commands.", &["run_command"]), None);
+        let line = |asked: &str, reply: &str| receipt.line(asked, reply, &["run_command"]);
+        assert_eq!(line("", "I used run_command.").as_deref(), Some("ran: nothing"));
+        assert_eq!(line("", "I used rerun_commands."), None);
     }
 
     #[test]
@@ -138,6 +145,29 @@ mod tests {
         for n in 0..8 {
             receipt.note(&format!("t{n}"), &Ending::Done);
         }
-        assert!(receipt.line("", &[]).unwrap().ends_with("t5 · +2 more"));
+        assert!(receipt.line("", "", &[]).unwrap().ends_with("t5 · +2 more"));
+    }
+
+    #[test]
+    fn a_reply_without_calls_is_told_so_where_one_was_due_and_its_claims_are_quoted() {
+        let line = |asked: &str, reply: &str| Receipt::default().line(asked, reply, &["run_command"]);
+        assert_eq!(line("hi", "Hello!"), None);
+        assert_eq!(
+            line("what is the port in app.toml?", "It is 80.").as_deref(),
+            Some("ran: nothing")
+        );
+        assert_eq!(
+            line("hi", "I ran the tests. They pass.").as_deref(),
+            Some("ran: nothing, though the reply says: I ran the tests.")
+        );
+        let offered_none = Receipt::default().line("run the tests", "I ran the tests.", &[]);
+        assert_eq!(offered_none, None);
+        let mut ran = Receipt::default();
+        ran.note("run_command", &Ending::Exit(0));
+        assert_eq!(
+            ran.line("run the tests", "I ran the tests.", &["run_command"])
+                .as_deref(),
+            Some("ran: run_command")
+        );
     }
 }

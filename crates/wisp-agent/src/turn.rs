@@ -48,7 +48,11 @@ pub struct Turn<'a> {
 struct Progress {
     number: u64,
     receipt: Receipt,
+    /// What the person asked.
+    asked: String,
     reply: String,
+    /// What the model is told of a call it repeats, in its next request, as the user's words.
+    told: Option<String>,
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     /// Whether room was made because the server refused or cut a request: done once a turn.
@@ -61,6 +65,8 @@ struct Progress {
     shifted: bool,
     /// What guides the replies of a model that is held to a schema.
     guide: Option<Box<GuidedTurn>>,
+    /// Tokens of the last reply, which the server has read by writing them.
+    written: u64,
     /// The last whole request of this turn and its count, while nothing left it since.
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }
@@ -80,6 +86,7 @@ impl Conversation {
     pub async fn turn(&mut self, prompt: &str, turn: &Turn<'_>) -> TurnEnd {
         let mut progress = Progress {
             number: self.turn_number() + 1,
+            asked: prompt.to_owned(),
             ..Progress::default()
         };
         self.events.send(Event::Turn {
@@ -104,6 +111,9 @@ impl Conversation {
         self.end_record(recorded, progress.number);
         self.condensed = false;
         self.ratios.keep(&self.model.name, &self.estimator);
+        if let Some(speed) = self.speed.measured() {
+            self.model.keep_speed(speed);
+        }
         self.save();
         self.tell_masked();
         let end = self.ended(&progress, outcome, turn.doing.seconds());
@@ -225,7 +235,12 @@ impl Conversation {
     }
 
     fn ended(&self, progress: &Progress, outcome: TurnOutcome, seconds: f64) -> TurnEnd {
-        let names = self.registry.names();
+        let offered = self.tools.is_some() && outcome == TurnOutcome::Ok;
+        let names = if offered {
+            self.registry.names()
+        } else {
+            Vec::new()
+        };
         let last = self.record.entry_count();
         TurnEnd {
             seconds,
@@ -233,6 +248,7 @@ impl Conversation {
             input_tokens: progress.input_tokens,
             output_tokens: progress.output_tokens,
             ran: progress.receipt.line(
+                &progress.asked,
                 &progress.reply,
                 &names.iter().map(String::as_str).collect::<Vec<_>>(),
             ),

@@ -134,6 +134,7 @@ async fn open(arguments: &Arguments, env: &Env, directory: PathBuf) -> anyhow::R
     let launch = Launch {
         chooses: true,
         banner: true,
+        warms: true,
     };
     let handle = start(ground, launch).await?;
     let link = Link {

@@ -11,6 +11,7 @@
 mod files;
 mod input;
 mod models;
+mod small;
 
 use std::sync::Mutex;
 

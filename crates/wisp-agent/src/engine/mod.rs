@@ -9,6 +9,7 @@ mod hearing;
 mod lines;
 mod side;
 pub(crate) mod start;
+mod warm;
 
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -26,6 +27,7 @@ use crate::{git, slash, typed};
 use desk::Desk;
 use hearing::Hearing;
 use side::Side;
+use warm::WarmUp;
 
 /// A running engine, as its face holds it.
 #[derive(Debug)]
@@ -40,6 +42,7 @@ pub struct Handle {
 pub struct Engine {
     conversation: Conversation,
     hearing: Hearing,
+    warm: WarmUp,
 }
 
 /// Whether the conversation goes on.
@@ -58,6 +61,8 @@ pub struct Launch {
     pub chooses: bool,
     /// Whether the banner is wanted.
     pub banner: bool,
+    /// Whether the model is warmed up while the first message is typed.
+    pub warms: bool,
 }
 
 /// Starts an engine on the present runtime and gives its face the handle. The conversation is open when this
@@ -76,7 +81,7 @@ pub async fn start(ground: Ground, launch: Launch) -> Result<Handle, OpenError> 
     if launch.banner {
         start::banner(&conversation);
     }
-    tokio::spawn(Engine::new(conversation, from_face).run());
+    tokio::spawn(Engine::new(conversation, from_face).warming(launch.warms).run());
     Ok(handle)
 }
 
@@ -112,7 +117,8 @@ async fn open_and_run(
             if launch.banner {
                 start::banner(&conversation);
             }
-            Box::pin(Engine::hearing(conversation, hearing).run()).await;
+            let engine = Engine::hearing(conversation, hearing).warming(launch.warms);
+            Box::pin(engine.run()).await;
         }
         Err(error) => {
             let hint = error
@@ -142,7 +148,14 @@ impl Engine {
         Self {
             conversation,
             hearing,
+            warm: WarmUp::default(),
         }
+    }
+
+    /// The same, with its model warmed up before the first message or not.
+    fn warming(mut self, wanted: bool) -> Self {
+        self.warm = WarmUp::new(wanted);
+        self
     }
 
     /// Runs until the face leaves or is gone.
@@ -151,6 +164,7 @@ impl Engine {
             self.rest();
             let status = self.status();
             self.events().send(Event::Status(status));
+            self.warm.begin(&self.conversation);
             let next = match self.next().await {
                 Some(command) => self.obey(command).await,
                 None => Next::Leave,
@@ -228,6 +242,7 @@ impl Engine {
     }
 
     async fn turn(&mut self, prompt: &str) {
+        self.warm.leave();
         self.hearing.busy(&self.conversation);
         let (cancel, stop) = stopper();
         let doing = Doing::new(self.events().clone());

@@ -62,6 +62,9 @@ pub struct Row {
     /// The digest of the file that refused to be asked to think.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refuses_thinking: Option<String>,
+    /// How many tokens of a prompt the server reads in a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
 }
 
 impl Row {

@@ -17,6 +17,7 @@ pub mod most;
 pub mod ratios;
 pub mod reloads;
 mod repeats;
+pub mod speed;
 pub mod trial;
 mod waiting;
 pub mod waits;
@@ -25,6 +26,7 @@ use crate::secrets::{MaskWhen, Masking, Secrets};
 use call_style::{CallSettings, CallStyle, ToolSet};
 use known::Known;
 use reloads::Reloads;
+use speed::Speed;
 use wisp_context::message::Request;
 use wisp_ollama::window::{Choice, Memory, choose, num_predict};
 use wisp_ollama::{
@@ -168,6 +170,23 @@ impl Model {
         })
     }
 
+    /// How fast its server reads, as far as earlier conversations found out.
+    pub fn speed(&self) -> Speed {
+        Speed::of(self.row().reads)
+    }
+
+    /// Keeps how fast its server reads, tokens a second, when that differs by a tenth from what is kept.
+    pub fn keep_speed(&self, speed: u64) {
+        let near = self
+            .row()
+            .reads
+            .is_some_and(|kept| kept.abs_diff(speed) * 10 <= kept);
+        if let Some(known) = self.preferences.known.as_ref().filter(|_| !near && !self.demo) {
+            // Without the file the next conversation measures anew.
+            let _ = known.change(self.client.host(), &self.name, |row| row.reads = Some(speed));
+        }
+    }
+
     /// Whether the person agreed to where it runs: beforehand, earlier in this conversation, or for good.
     pub fn may_be_asked(&self) -> bool {
         let Some(host) = self.elsewhere() else { return true };
@@ -193,6 +212,11 @@ impl Model {
     /// Whether it runs on another machine than this: its server is one, or forwards to one.
     pub fn is_away(&self) -> bool {
         !self.demo && (!self.client.host().is_loopback() || self.elsewhere().is_some())
+    }
+
+    /// How long the server is told to keep it loaded; none leaves that to the server.
+    pub fn keep_alive(&self) -> Option<KeepAlive> {
+        self.preferences.keep_alive
     }
 
     /// What masks the secrets in what it is sent, when that is wanted.

@@ -59,6 +59,14 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// None but these words to the model, when there are some.
+    pub fn saying(note: Option<String>) -> Self {
+        Self {
+            note,
+            ..Self::default()
+        }
+    }
+
     /// Whether tools are left out.
     pub fn without_tools(&self) -> bool {
         self.done.contains(&Once::WithoutTools)

@@ -51,7 +51,11 @@ impl Conversation {
         if let Some(usual) = progress.before_guess.take() {
             self.estimator = usual;
         }
-        match self.judged(sent, reply, counts, progress) {
+        let verdict = self.judged(sent, reply, counts, progress);
+        if verdict == Verdict::Whole {
+            self.see_speed(sent, reply, progress);
+        }
+        match verdict {
             Verdict::Whole => {
                 self.learned(sent, counts.prompt, progress);
                 Ok(false)
@@ -223,6 +227,16 @@ impl Conversation {
             );
             self.events.note(level, text);
         }
+    }
+
+    /// Learns how fast the server reads, before what was read is noted as known.
+    fn see_speed(&mut self, sent: Sent<'_>, reply: &Reply, progress: &mut Progress) {
+        let Some(done) = &reply.done else { return };
+        let before = grown_from(sent.composed, progress).filter(|_| sent.added == 0);
+        let grown = before.map(|prompt| prompt + progress.written);
+        self.speed.learn(&done.metrics, grown);
+        progress.written = done.metrics.reply_tokens.unwrap_or(0);
+        self.bound_outputs();
     }
 
     /// Says once when the model had to be loaded for one turn after the other.

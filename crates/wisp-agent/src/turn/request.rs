@@ -31,7 +31,7 @@ impl Conversation {
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<Exchanged, TurnError> {
-        let mut changes = Changes::default();
+        let mut changes = Changes::saying(progress.told.take());
         loop {
             self.leave(turn).await?;
             self.make_room(step, progress.number)?;

@@ -216,11 +216,23 @@ impl Conversation {
             };
             self.registry.run(request, &scene).await?
         };
-        if pending.in_a_row >= ledger::ENDS {
-            progress.repeated = Some((pending.tool.clone(), pending.in_a_row));
-        }
+        self.see_repeat(&pending, progress);
         progress.receipt.note(&pending.tool, &pending.ending);
         Ok(pending)
+    }
+
+    /// A call that is made a second time with nothing new found has the model asked to answer; the next one ends the turn.
+    fn see_repeat(&self, pending: &Pending, progress: &mut Progress) {
+        if pending.in_a_row >= ledger::ENDS {
+            progress.repeated = Some((pending.tool.clone(), pending.in_a_row));
+        } else if pending.in_a_row == ledger::TOLD && progress.told.is_none() {
+            progress.told = Some(answer_now(&progress.asked));
+            let text = format!(
+                "the model made the same {} call twice and learned nothing new; it is asked to answer in words",
+                pending.tool
+            );
+            self.events.note(NoteLevel::Info, text);
+        }
     }
 
     /// Shows the person a result as the model is sent it: after the batch is final, so that both have the same figures.
@@ -301,6 +313,18 @@ impl Conversation {
             "outputsKept": matches!(self.registry.services().keep, Keep::In(_)),
         })
     }
+}
+
+/// The most characters of the person's request that are said again.
+const ASKED_CHARS: usize = 400;
+
+/// What ends a repetition, as the user's words: a note in the tool's result does not.
+fn answer_now(asked: &str) -> String {
+    let mut cut: String = asked.chars().take(ASKED_CHARS).collect();
+    if cut.len() < asked.len() {
+        cut.push('…');
+    }
+    format!("Do not call a tool again. Answer my question now, in words: {cut}")
 }
 
 /// The most characters of a tool's name that a model wrote; no tool has more.

@@ -34,6 +34,8 @@ pub struct Stage {
     pub choose: Option<String>,
     /// New identifiers: counted ones, unless a test needs them to differ in their first digits.
     pub ids: Arc<dyn wisp_host::IdSource>,
+    /// Whether models are warmed up.
+    pub warms: bool,
 }
 
 impl Stage {
@@ -63,6 +65,7 @@ impl Stage {
             yes: false,
             choose: None,
             ids: Arc::new(FixedIds::default()),
+            warms: false,
         }
     }
 
@@ -94,6 +97,7 @@ impl Stage {
     pub async fn launch(&self, chooses: bool) -> Result<Chat, OpenError> {
         let launch = Launch {
             chooses,
+            warms: self.warms,
             ..Launch::default()
         };
         let handle = start(ground(self.setup())?, launch).await?;

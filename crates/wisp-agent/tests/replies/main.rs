@@ -67,6 +67,7 @@ mod other;
 mod refused;
 mod requests;
 mod trying;
+mod warm;
 
 use common::Stage;
 use ollama_sim::{Capability, Config, Reply, Script};

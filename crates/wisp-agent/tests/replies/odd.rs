@@ -79,7 +79,7 @@ async fn a_call_without_one_meaning_is_answered_with_what_the_tool_takes() {
         ),
         (
             json!([{"function": {"name": "edit_file", "arguments": {"path": "a", "old": "x"}}}]),
-            "error: edit_file needs the arguments mode (string): ",
+            "error: edit_file needs the argument content (string): ",
         ),
     ] {
         let (stage, bodies) = other::stage(vec![calls(&shape), text("I see.")]);
@@ -116,18 +116,23 @@ async fn looped(replies: &[Vec<Value>]) -> (usize, String) {
     stage.write("b.txt", "eight\n");
     let mut chat = stage.chat().await;
     assert_eq!(chat.say("read it").await.outcome, TurnOutcome::Error);
-    let answers = answers(&bodies);
-    let told = |text: &String| text.contains("3 times in a row: do something else");
-    assert!(answers.iter().any(told), "the model is told: {answers:?}");
-    let requests = bodies.lock().unwrap().len();
-    (requests, chat.notes(NoteLevel::Error))
+    let bodies = bodies.lock().unwrap();
+    let last = bodies.last().unwrap()["messages"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
+    let told = "Do not call a tool again. Answer my question now, in words: read it";
+    assert_eq!((&last["role"], &last["content"]), (&json!("user"), &json!(told)));
+    (bodies.len(), chat.notes(NoteLevel::Error))
 }
 
 #[tokio::test]
-async fn the_same_call_ends_the_turn_after_the_sixth_with_a_line_that_says_so() {
+async fn the_same_call_again_after_the_model_was_told_ends_the_turn_with_a_line_that_says_so() {
     let (requests, said) = looped(&[read("a.txt")]).await;
-    assert_eq!(requests, 6);
-    let told = "the turn was stopped: the model made the same read_file call 6 times and did nothing new";
+    assert_eq!(requests, 3);
+    let told = "the turn was stopped: the model made the same read_file call 3 times and did nothing new";
     assert!(said.contains(told), "{said}");
     assert!(said.contains("hint: "), "{said}");
 }
@@ -135,16 +140,61 @@ async fn the_same_call_ends_the_turn_after_the_sixth_with_a_line_that_says_so() 
 #[tokio::test]
 async fn two_calls_in_turn_are_a_repetition_too() {
     let (requests, said) = looped(&[read("a.txt"), read("b.txt")]).await;
-    assert_eq!(requests, 12, "the first of each is new");
-    assert!(said.contains("the same read_file call 6 times"), "{said}");
+    assert_eq!(requests, 6, "the first of each is new");
+    assert!(said.contains("the same read_file call 3 times"), "{said}");
 }
 
 #[tokio::test]
 async fn a_call_that_cannot_be_read_over_and_over_is_a_repetition_too() {
     let bad = calls(&json!([{"function": {"name": "run_command", "arguments": [1, 2]}}]));
     let (requests, said) = looped(&[bad]).await;
-    assert_eq!(requests, 6);
-    assert!(said.contains("the same run_command call 6 times"), "{said}");
+    assert_eq!(requests, 3);
+    assert!(said.contains("the same run_command call 3 times"), "{said}");
+}
+
+#[tokio::test]
+async fn a_model_that_answers_when_it_is_told_ends_the_turn_well_and_the_words_are_in_no_later_request() {
+    let (stage, bodies) = other::stage(vec![read("a.txt"), read("a.txt"), text("Seven."), text("Bye.")]);
+    stage.write("a.txt", "seven\n");
+    let mut chat = stage.chat().await;
+    assert_eq!(chat.say("read it").await.outcome, TurnOutcome::Ok);
+    assert_eq!(chat.say("thanks").await.outcome, TurnOutcome::Ok);
+    let bodies = bodies.lock().unwrap();
+    let told = |body: &Value| body["messages"].to_string().contains("Do not call a tool again");
+    assert_eq!(
+        bodies.iter().map(told).collect::<Vec<_>>(),
+        [false, false, true, false]
+    );
+}
+
+#[tokio::test]
+async fn the_same_call_after_an_edit_is_no_repetition() {
+    let run =
+        || calls(&json!([{"function": {"name": "run_command", "arguments": {"command": "cat a.txt"}}}]));
+    let edit = |text: &str| {
+        calls(
+            &json!([{"function": {"name": "edit_file", "arguments": {"path": "a.txt", "mode": "write", "content": text}}}]),
+        )
+    };
+    let (stage, bodies) = other::stage(vec![
+        run(),
+        edit("1\n"),
+        run(),
+        edit("2\n"),
+        run(),
+        edit("3\n"),
+        run(),
+        text("Done."),
+    ]);
+    stage.write("a.txt", "seven\n");
+    let mut chat = stage.chat().await;
+    assert_eq!(chat.say("try it").await.outcome, TurnOutcome::Ok);
+    let bodies = bodies.lock().unwrap();
+    assert!(
+        bodies
+            .iter()
+            .all(|body| !body["messages"].to_string().contains("Do not call a tool again"))
+    );
 }
 
 #[tokio::test]

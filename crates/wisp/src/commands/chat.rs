@@ -26,6 +26,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
             Launch {
                 chooses: true,
                 banner: true,
+                warms: false,
             },
         ))?;
         return Ok(crate::chat::json::run(&runtime, handle));
@@ -35,6 +36,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
         Launch {
             chooses: interactive,
             banner: interactive,
+            warms: interactive,
         },
     ))?;
     let code = crate::chat::run(runtime.handle(), handle, screen, history);
