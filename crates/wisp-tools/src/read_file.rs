@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::arguments;
 use crate::arguments::Arguments;
 use crate::call::Call;
-use crate::files::read::{CLOSING, DEFAULT_LIMIT, Page, REMARK, Range, ReadError, page};
+use crate::files::read::{CLOSING, DEFAULT_LIMIT, OPENING, Page, REMARK, Range, ReadError, page};
 use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 arguments! {
@@ -64,6 +64,11 @@ fn remarked(path: &Path, range: Range, budget: usize) -> Result<Page, ReadError>
     Ok(shorter)
 }
 
+/// A page with room for the lines around it, of which a budget that is all but nothing still leaves some for the file's.
+fn read_within(path: &Path, range: Range, budget: usize, around: usize) -> Result<Page, ReadError> {
+    remarked(path, range, budget.saturating_sub(around).max(budget / 8))
+}
+
 async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
     let path = call.services.path(&arguments.path);
     if arguments.path.is_empty() {
@@ -80,10 +85,11 @@ async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
         column: number(arguments.column, 1),
     };
     let whole = arguments.offset.is_none() && arguments.limit.is_none() && arguments.column.is_none();
-    let closing = if whole { CLOSING + NOTE } else { CLOSING };
+    let around = OPENING + if whole { CLOSING + NOTE } else { CLOSING };
     // Noted first, so that what another program writes while it is read is noticed by an edit.
     call.seen.note(&path);
-    match remarked(&path, range, call.budget().saturating_sub(closing)) {
+    let page = read_within(&path, range, call.budget(), around);
+    match page.map(|page| page.opened(&path, &arguments.path, range)) {
         Ok(page) if whole && page.rest.is_some() => Returned {
             body: Body::File {
                 page: Box::new(page),
@@ -92,7 +98,7 @@ async fn read(arguments: &ReadFileArguments, call: &mut Call<'_>) -> Returned {
             ending: Ending::Done,
             difference: None,
         },
-        Ok(page) => Returned::page(page.lines + &page.closing),
+        Ok(page) => Returned::page(page.opening + &page.lines + &page.closing),
         Err(e) => Returned {
             ending: Ending::Failed("error".to_owned()),
             difference: None,

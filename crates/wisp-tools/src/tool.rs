@@ -214,7 +214,7 @@ impl Returned {
     pub fn text_len(&self) -> Option<usize> {
         match &self.body {
             Body::Text(text) | Body::Page(text) => Some(text.len()),
-            Body::File { page, .. } => Some(page.lines.len() + page.closing.len()),
+            Body::File { page, .. } => Some(page.opening.len() + page.lines.len() + page.closing.len()),
             Body::Command { .. } => None,
         }
     }

@@ -86,9 +86,9 @@ fn result(action: &str, content: &str) -> String {
 
 /// The lines of a page without the numbers that `read_file` puts before them.
 fn without_numbers(page: &str) -> String {
-    let shown = page
-        .lines()
-        .filter(|line| !line.starts_with("[more: call again with"));
+    let shown = page.lines().filter(|line| {
+        !line.starts_with("[more: call again with") && !wisp_tools::files::read::is_opening(line)
+    });
     let bare = |line: &str| match line.split_once('\t') {
         Some((number, rest)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
             rest.to_owned()

@@ -65,13 +65,15 @@ fn notice(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| {
         let bare = line.split_once('\t').map_or(*line, |(_, rest)| rest);
         let inside = bare.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-        inside.is_some_and(|inside| {
-            inside.starts_with("… ") && inside.contains("held back")
-                || inside.starts_with("held back: ")
-                || inside.starts_with("more: call again with offset ")
-                || inside == "end of file"
-                || inside == "no newline at the end of the file"
-        })
+        let opening = super::read::is_opening(bare);
+        opening
+            || inside.is_some_and(|inside| {
+                inside.starts_with("… ") && inside.contains("held back")
+                    || inside.starts_with("held back: ")
+                    || inside.starts_with("more: call again with offset ")
+                    || inside == "end of file"
+                    || inside == "no newline at the end of the file"
+            })
     })
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::text::{self, BOM};
 use super::{alike, nearby};
+use wisp_output::amount::grouped;
 
 /// Lines of a page when the model names no limit.
 pub const DEFAULT_LIMIT: usize = 100;
@@ -148,6 +149,8 @@ fn refuse_special(path: &Path, meta: &fs::Metadata) -> Result<(), ReadError> {
 /// A page of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
+    /// Which lines of how many it has, above them, with its newline; empty for all of a file.
+    pub opening: String,
     /// Its lines as `number TAB text`.
     pub lines: String,
     /// How to go on, or that the file ends here: the last line of the result.
@@ -186,6 +189,94 @@ pub struct Rest {
     pub line: u64,
     /// Where that byte is in its line, from 1, when the page ends inside it.
     pub column: Option<u64>,
+}
+
+/// The most bytes that a page's opening line takes.
+pub const OPENING: usize = 256;
+/// The most bytes of a path that the opening line repeats.
+const PATH: usize = 120;
+/// The most bytes of a file whose lines are counted.
+const COUNTED: u64 = 256 * 1024 * 1024;
+
+impl Page {
+    /// Says above the lines which they are of how many, and how to find a word in the rest. A page of a whole file needs no
+    /// such line. `named` is the path as the model gave it.
+    #[must_use]
+    pub fn opened(mut self, path: &Path, named: &str, range: Range) -> Self {
+        if self.rest.is_none() && range.offset == 1 && range.column == 1 {
+            return self;
+        }
+        let Some(total) = count_lines(path) else {
+            return self;
+        };
+        let last = match self.rest {
+            Some(Rest {
+                line,
+                column: Some(_),
+                ..
+            }) => line,
+            Some(Rest { line, .. }) => line - 1,
+            None => total,
+        };
+        let (first, of) = (range.offset as u64, grouped(total));
+        if first > last {
+            return self;
+        }
+        let which = if first == last {
+            format!("line {}", grouped(first))
+        } else {
+            format!("lines {}–{}", grouped(first), grouped(last))
+        };
+        let file = if named.len() <= PATH && !named.contains(['\n', '\'', ' ']) {
+            named
+        } else {
+            "FILE"
+        };
+        let find = match self.rest {
+            Some(_) => format!("; to find a word in the rest: grep -n WORD {file}"),
+            None => String::new(),
+        };
+        self.opening = format!("[{which} of {of}{find}]\n");
+        self
+    }
+}
+
+/// Whether a line is a page's opening one.
+pub fn is_opening(line: &str) -> bool {
+    let inside = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+    let rest = inside.and_then(|inside| {
+        inside
+            .strip_prefix("lines ")
+            .or_else(|| inside.strip_prefix("line "))
+    });
+    let numbers = rest.map(|rest| rest.split_once("; ").map_or(rest, |(numbers, _)| numbers));
+    let number =
+        |text: &str| !text.is_empty() && text.chars().all(|char| char.is_ascii_digit() || char == ',');
+    numbers
+        .and_then(|numbers| numbers.split_once(" of "))
+        .is_some_and(|(which, of)| {
+            let (first, last) = which.split_once('–').unwrap_or((which, which));
+            number(first) && number(last) && number(of)
+        })
+}
+
+/// The lines of a file, the last one counted also without its newline; none for a file that cannot be read or is very long.
+fn count_lines(path: &Path) -> Option<u64> {
+    let file = open(path).ok()?;
+    if file.metadata().ok()?.len() > COUNTED {
+        return None;
+    }
+    let mut reader = BufReader::with_capacity(64 * 1024, file);
+    let (mut lines, mut last) = (0, b'\n');
+    loop {
+        let block = reader.fill_buf().ok()?;
+        let Some(end) = block.last() else { break };
+        last = *end;
+        lines += memchr::memchr_iter(b'\n', block).count() as u64;
+        let used = block.len();
+        reader.consume(used);
+    }
+    Some(lines + u64::from(last != b'\n'))
 }
 
 /// The most bytes that a page's closing line takes.
@@ -348,6 +439,7 @@ impl Pager {
         }
         let next = skip + cut + 1;
         let page = Page {
+            opening: String::new(),
             lines: format!("{number}\t{text}\n"),
             closing: format!(
                 "[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
@@ -372,6 +464,7 @@ impl Pager {
             ""
         };
         Page {
+            opening: String::new(),
             not_utf8: self.not_utf8(),
             lines: self.out + nothing,
             closing: "[end of file]".to_owned(),
@@ -381,6 +474,7 @@ impl Pager {
 
     fn more(self, number: usize) -> Page {
         Page {
+            opening: String::new(),
             not_utf8: self.not_utf8(),
             lines: self.out,
             closing: format!("[more: call again with offset {number}]"),
@@ -486,6 +580,60 @@ mod tests {
             read(b"aaaa\nbbbbb\nc\n", 1, 9, 1, 14),
             "1\taaaa\n[more: call again with offset 2]"
         );
+    }
+
+    #[test]
+    fn a_page_of_a_part_says_above_it_which_lines_of_how_many_it_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "x\n".repeat(12_344) + "last").unwrap();
+        let opening = |named: &str, offset, limit, column, budget| {
+            let range = Range {
+                offset,
+                limit,
+                column,
+            };
+            page(&path, range, budget)
+                .unwrap()
+                .opened(&path, named, range)
+                .opening
+        };
+        for (told, line) in [
+            (
+                opening("f", 1, 80, 1, 9_999),
+                "[lines 1–80 of 12,345; to find a word in the rest: grep -n WORD f]\n",
+            ),
+            (
+                opening("f", 81, 1, 1, 9_999),
+                "[line 81 of 12,345; to find a word in the rest: grep -n WORD f]\n",
+            ),
+            (
+                opening("a b", 12_340, 80, 1, 9_999),
+                "[lines 12,340–12,345 of 12,345]\n",
+            ),
+            (
+                opening("a b", 1, 2, 1, 9_999),
+                "[lines 1–2 of 12,345; to find a word in the rest: grep -n WORD FILE]\n",
+            ),
+            (
+                opening("f", 12_345, 9, 1, 8),
+                "[line 12,345 of 12,345; to find a word in the rest: grep -n WORD f]\n",
+            ),
+            (opening("f", 1, 20_000, 1, 999_999), ""),
+            (opening("f", 20_000, 1, 1, 9_999), ""),
+        ] {
+            assert_eq!(told, line);
+            assert!(told.is_empty() || is_opening(told.trim_end()), "{told}");
+        }
+        assert!(opening(&"é".repeat(60), 1, 2, 1, 9_999).len() <= OPENING);
+        for other in [
+            "[lines 31-90 are not shown; to find]",
+            "[line 3 of it]",
+            "lines 1–2 of 3",
+            "[lines – of ]",
+        ] {
+            assert!(!is_opening(other), "{other}");
+        }
     }
 
     #[test]

@@ -382,7 +382,7 @@ fn beginning(body: &Body) -> String {
         Body::Text(text) => return cut(text, BEGINNING).to_owned(),
         // A page is within the budget, and a face that shows it folded shows all of it.
         Body::Page(text) => return text.clone(),
-        Body::File { page, .. } => return format!("{}{}", page.lines, page.closing),
+        Body::File { page, .. } => return format!("{}{}{}", page.opening, page.lines, page.closing),
         Body::Command { outcome, .. } => outcome,
     };
     let out = String::from_utf8_lossy(cut_bytes(outcome.stdout.head(), BEGINNING)).into_owned();

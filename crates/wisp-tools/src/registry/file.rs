@@ -25,7 +25,7 @@ pub(super) fn read_whole(
     let closing = &shown.closing;
     let kept = shown.rest.and_then(|rest| keep(rest, path, about, services));
     let Some((kept, mut held)) = kept else {
-        return page((shown.lines.clone(), closing), admitted);
+        return page((format!("{}{}", shown.opening, shown.lines), closing), admitted);
     };
     let telling = Telling {
         keeping: kept.keeping(),
@@ -33,7 +33,7 @@ pub(super) fn read_whole(
         ..Telling::default()
     };
     let note = note_on(std::slice::from_ref(&held), &telling);
-    let before = line_of(admitted.note.as_deref()) + &shown.lines;
+    let before = line_of(admitted.note.as_deref()) + &shown.opening + &shown.lines;
     held.marker_at = before.len();
     let record = KeptRecord::of(&kept);
     Admitted {
