@@ -171,10 +171,10 @@ fn the_arrows_in_the_documentation_are_those_of_the_manifests() {
             faults.push(format!("{krate}: not among the arrows"));
             continue;
         };
-        let used = own_dependencies(&manifest);
-        let beyond = used.iter().filter(|name| !uses.contains(name));
+        let declared = own_dependencies(&manifest);
+        let beyond = declared.iter().filter(|name| !uses.contains(name));
         faults.extend(beyond.map(|name| format!("{krate} uses {name}, which is not drawn")));
-        let idle = uses.iter().filter(|name| !used.contains(name));
+        let idle = uses.iter().filter(|name| !declared.contains(name));
         faults.extend(idle.map(|name| format!("{krate} does not use {name}, which is drawn")));
     }
     report(

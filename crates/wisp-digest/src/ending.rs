@@ -171,17 +171,7 @@ fn tally(words: &[String]) -> Option<Verdict> {
             good |= count > 0;
         }
     }
-    let code = words.windows(3).find_map(|three| {
-        let status = matches!(three[0].as_str(), "exit" | "return" | "exited") || three[0] == "with";
-        let named =
-            matches!(three[1].as_str(), "code" | "status") || (three[0] == "exited" && three[1] == "with");
-        (status && named).then(|| three[2].parse::<u64>().ok())?
-    });
-    // `npm verbose exit 0`
-    let code = code.or_else(|| match words {
-        [.., word, code] if word == "exit" => code.parse().ok(),
-        _ => None,
-    });
+    let code = exit_code(words);
     match (
         bad || (found && !none) || code.is_some_and(|code| code > 0),
         good || none || code == Some(0),
@@ -190,6 +180,20 @@ fn tally(words: &[String]) -> Option<Verdict> {
         (false, true) => Some(Verdict::Succeeded),
         (false, false) => None,
     }
+}
+
+/// `exit code 1`, `exited with 2`, `npm verbose exit 0`
+fn exit_code(words: &[String]) -> Option<u64> {
+    let named = words.windows(3).find_map(|three| {
+        let status = matches!(three[0].as_str(), "exit" | "return" | "exited" | "with");
+        let named =
+            matches!(three[1].as_str(), "code" | "status") || (three[0] == "exited" && three[1] == "with");
+        (status && named).then(|| three[2].parse::<u64>().ok())?
+    });
+    named.or_else(|| match words {
+        [.., word, code] if word == "exit" => code.parse().ok(),
+        _ => None,
+    })
 }
 
 /// What is counted between the number and the word.

@@ -172,7 +172,8 @@ async fn check_kept(stage: &mut Stage, pending: &Pending, printed: &Printed) {
 #[test]
 fn a_paste_that_is_not_kept_still_has_its_own_size() {
     let mut stage = Stage::new(false);
-    let text: String = (1..=8_000).map(|n| format!("row {n} of the paste\n")).collect();
+    let rows: Vec<String> = (1..=8_000).map(|n| format!("row {n} of the paste\n")).collect();
+    let text = rows.concat();
     let pending = stage.registry.receive("message", text.as_bytes(), 1).unwrap();
     assert!(pending.admitted.kept.is_none() && !pending.admitted.held.is_empty());
     assert_eq!(

@@ -115,7 +115,7 @@ fn ended(mut text: String) -> String {
 mod tests {
     use super::*;
 
-    fn made(action: &str, given: Value, line: Option<usize>, open: bool) -> (String, Value) {
+    fn made(action: &str, given: &Value, line: Option<usize>, open: bool) -> (String, Value) {
         let given = given.as_object().cloned().expect("an object");
         let call = call(action, given, line, open);
         (call.name, Value::Object(call.arguments))
@@ -189,7 +189,7 @@ mod tests {
                 json!({"action": "list"}),
             ),
         ] {
-            assert_eq!(made(action, given, line, open), (tool.to_owned(), arguments));
+            assert_eq!(made(action, &given, line, open), (tool.to_owned(), arguments));
         }
     }
 

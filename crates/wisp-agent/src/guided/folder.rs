@@ -200,12 +200,12 @@ mod tests {
 
     fn put(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         #[allow(
             clippy::disallowed_methods,
             reason = "a folder of the user's is what is looked at"
         )]
-        fs::write(path, text).expect("written");
+        let made = fs::create_dir_all(path.parent().expect("a parent")).and_then(|()| fs::write(path, text));
+        made.expect("written");
     }
 
     #[test]

@@ -202,10 +202,10 @@ fn an_answer_before_the_change_is_refused_once() {
             .is_some_and(|note| note.starts_with("No file has been changed"))
     );
     assert_eq!(changes.refuse_answer("Done."), None);
-    let mut changed = guide(&home, "Append two to a.txt");
+    let mut done = guide(&home, "Append two to a.txt");
     put(home.path(), "a.txt", "one\ntwo\n");
-    let _ = changed.after("run", &Map::new(), true);
-    assert_eq!(changed.refuse_answer("Done."), None);
+    let _ = done.after("run", &Map::new(), true);
+    assert_eq!(done.refuse_answer("Done."), None);
 }
 
 #[test]
