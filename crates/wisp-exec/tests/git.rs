@@ -13,8 +13,8 @@ use std::path::Path;
 use wisp_exec::{CommandSpec, reading_git, run};
 
 async fn git(dir: &Path, line: &str, reading: bool) {
-    // What the person's own shell says of a repository is not about this one.
-    let line = format!("unset $(git rev-parse --local-env-vars); {line}");
+    // What the shell around this test says of a repository is not about this one; `reading_git` itself is in GIT_CONFIG_*.
+    let line = format!("unset $(git rev-parse --local-env-vars | grep -v GIT_CONFIG_); {line}");
     let mut spec = CommandSpec::shell(&line);
     spec.dir = Some(dir.to_owned());
     if reading {
