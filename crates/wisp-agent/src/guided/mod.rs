@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use wisp_ollama::{ToolCall, ToolDefinition};
 
-use folder::Snapshot;
+use folder::{Heard, Snapshot};
 use schema::{Offer, Takes, listable};
 
 /// Actions of one turn after which only the answer is offered.
@@ -48,6 +48,9 @@ const FAILED: &str = "That failed. Correct it and run it once more, then answer.
 const LACKS: &str = "Your answer lacks what the command printed. Answer again with those lines.";
 /// The most lines of an output that an answer is to have.
 const PRINTED: usize = 30;
+
+/// The most directories that are named for the files that are not.
+const HOLDERS: usize = 12;
 
 /// How the line on the folder's files begins.
 const FILES: &str = "(Files here: ";
@@ -78,6 +81,8 @@ pub struct GuidedTurn {
     folder: PathBuf,
     /// All that the person said in this conversation, this request included.
     said: String,
+    /// What in it, and in what commands printed, can name a file.
+    heard: Heard,
     /// The words of it that look like names of files.
     said_names: Vec<String>,
     wants_change: bool,
@@ -134,10 +139,13 @@ pub struct Taken {
 impl GuidedTurn {
     /// A turn's guide. `said` is what the person said before.
     pub fn new(folder: PathBuf, said: &str, request: &str) -> Self {
-        let look = Snapshot::at(&folder);
         let said = format!("{said}\n{request}");
+        let mut heard = Heard::default();
+        heard.add(&said);
+        let look = Snapshot::at(&folder, &heard);
         Self {
             folder,
+            heard,
             said_names: words::file_names(&said),
             said,
             wants_change: words::asks_for_change(request),
@@ -163,7 +171,14 @@ impl GuidedTurn {
         } else {
             names.join(", ")
         };
-        format!("{FILES}{names})")
+        match self.look.rest() {
+            None => format!("{FILES}{names})"),
+            Some((count, holders)) => {
+                let count = wisp_output::amount::grouped(count as u64);
+                let holders: Vec<&str> = holders.into_iter().take(HOLDERS).collect();
+                format!("{FILES}{names}; and {count} more in {})", holders.join(", "))
+            }
+        }
     }
 
     /// The schema of the next reply. `others` are the tools that have no action of their own.
@@ -347,6 +362,8 @@ impl GuidedTurn {
     /// Notes how a command ended and what it printed.
     pub fn note_run(&mut self, exit: i32, printed: &str) {
         self.ran = Some((exit, printed.to_owned()));
+        self.heard.add(printed);
+        self.look.offer(&self.folder, &self.heard);
     }
 
     /// Notes the command that runs a script which the last one could not: no other action is offered next.
@@ -482,7 +499,7 @@ impl GuidedTurn {
     pub fn after(&mut self, action: &str, given: &Map<String, Value>, ran: bool) -> String {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let path = text("path").to_owned();
-        let before = std::mem::replace(&mut self.look, Snapshot::at(&self.folder));
+        let before = std::mem::replace(&mut self.look, Snapshot::at(&self.folder, &self.heard));
         for name in self.look.changed_since(&before) {
             self.fresh.remove(name);
         }

@@ -238,21 +238,54 @@ fn an_empty_old_appends() {
     );
 }
 
+/// A folder of 91 files, 90 of them in `src`.
+fn large() -> tempfile::TempDir {
+    let home = folder(&[("README.md", "x\n")]);
+    fs::create_dir(home.path().join("src")).expect("made");
+    for n in 0..90 {
+        put(home.path(), &format!("src/f{n}.py"), "rate = 7\n");
+    }
+    home
+}
+
 #[test]
-fn a_folder_of_many_files_and_a_server_that_refuses_lists_have_free_paths() {
-    let many: Vec<(String, &str)> = (0..70).map(|n| (format!("f{n}.txt"), "x\n")).collect();
-    let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-    let home = folder(&many);
-    let change = "Replace x with y in f3.txt";
+fn in_a_large_folder_files_are_offered_that_were_named_or_printed() {
+    let home = large();
+    let mut guide = guide(&home, "Set rate to 9 where the class Meter is.");
+    assert_eq!(guide.files(), "(Files here: README.md; and 90 more in src)");
     assert_eq!(
-        offers(&guide(&home, change)),
-        ["run command", "read path", "replace path old new", "answer text"]
+        offers(&guide),
+        ["run command", "read path=[\"README.md\"]", "answer text"]
     );
+    does(&mut guide, "run", &json!({"command": "grep -rn Meter ."}));
+    guide.note_run(0, "./src/f41.py:3:class Meter:\n");
+    assert_eq!(offers(&guide)[1], "read path=[\"README.md\",\"src/f41.py\"]");
+    does(&mut guide, "read", &json!({"path": "src/f41.py"}));
+    assert_eq!(
+        offers(&guide)[2],
+        "replace path=[\"src/f41.py\"] old=[\"rate = 7\"] new"
+    );
+    assert!(guide.refuse_answer("Done.").is_some(), "nothing has changed yet");
+    put(home.path(), "src/f41.py", "rate = 9\n");
+    assert_eq!(
+        guide.after("replace", &object(&json!({"path": "src/f41.py"})), true),
+        "[changed files]\nsrc/f41.py changed:\n-rate = 7\n+rate = 9"
+    );
+}
+
+#[test]
+fn a_server_that_refuses_lists_has_free_paths() {
     let home = folder(&[("a.txt", "x\n")]);
     let mut refused = guide(&home, "What is in a.txt?");
     assert!(refused.go_plain());
     assert!(!refused.go_plain());
     assert_eq!(offers(&refused), ["run command", "read path", "answer text"]);
+    let mut change = guide(&home, "Replace x with y in a.txt");
+    assert!(change.go_plain());
+    assert_eq!(
+        offers(&change),
+        ["run command", "read path", "replace path old new", "answer text"]
+    );
 }
 
 #[test]
