@@ -3,7 +3,7 @@
 mod common;
 
 use common::Stage;
-use ollama_sim::{Config, End, Model, Reply, Script};
+use ollama_sim::{Config, End, Model, Reply, Respond, Script, Seen};
 use serde_json::{Value, json};
 use wisp_agent::protocol::{NoteLevel, TurnOutcome};
 
@@ -206,4 +206,46 @@ async fn a_setting_says_how_a_model_calls_and_a_large_one_calls_itself() {
         assert_eq!(body.get("format").is_some(), guided, "{count} {settings}");
         assert_eq!(body.get("tools").is_some(), !guided, "{count} {settings}");
     }
+}
+
+/// Runs a long command, pages what was held back of it as its note says, and answers.
+struct Pages;
+
+impl Respond for Pages {
+    fn respond(&mut self, seen: &Seen) -> Result<Reply, String> {
+        let text = seen.last().map(|last| last.content.clone()).unwrap_or_default();
+        let named = text
+            .split("memory \"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        Ok(Reply::text(&match named {
+            _ if text.starts_with("Result of memory") => {
+                json!({"action": "answer", "text": "It counts on."}).to_string()
+            }
+            Some(request) => json!({"action": "memory", "request": request}).to_string(),
+            None => json!({"action": "run", "command": "seq 1 20000"}).to_string(),
+        }))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_is_an_action_from_when_an_output_was_held_back() {
+    let config = Config::new(Pages).models([Model::new("sim").with_parameters(1_543_714_304)]);
+    let stage = Stage::new(config, &window());
+    let mut chat = stage.chat().await;
+    let end = chat.say("What does seq print?").await;
+    assert_eq!(end.outcome, TurnOutcome::Ok, "{:?}", chat.events);
+    let bodies = stage.bodies();
+    let offered = |at: usize| {
+        let actions = bodies[at]["format"]["oneOf"].as_array().expect("a list");
+        let names = actions.iter().map(|each| &each["properties"]["action"]["const"]);
+        names.filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(offered(0), "run answer");
+    assert_eq!(offered(1), "run memory answer");
+    let result = bodies[2]["messages"][5]["content"].as_str().expect("text");
+    assert!(
+        result.starts_with("Result of memory:\n") && result.contains("[more: "),
+        "{result}"
+    );
 }

@@ -98,11 +98,14 @@ impl Conversation {
         true
     }
 
-    /// The tools on offer that have no action of their own; `memory` only where it is asked for.
+    /// The tools on offer that have no action of their own: the user's, and `memory` from when a text that the model has names
+    /// it, an output that was held back or a reference.
     fn others(&self) -> Vec<ToolDefinition> {
         let all = self.tools.as_ref().map(convert::definitions).unwrap_or_default();
+        let named = self.record.needs_memory();
         let wanted = |tool: &ToolDefinition| {
-            !COVERED.contains(&tool.name.as_str()) && self.registry.is_custom(&tool.name)
+            let own = self.registry.is_custom(&tool.name) && !COVERED.contains(&tool.name.as_str());
+            own || named && tool.name == wisp_tools::MEMORY
         };
         all.into_iter().filter(wanted).collect()
     }
