@@ -36,6 +36,25 @@ static LOOKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(run|execute|tests?|show|tell|print|list|check|count|explain|what|which|why|how|find|verify|until|passes|fails?|works?|then)\b")
         .expect("the pattern is a constant")
 });
+/// What is said to be so already: these have one form for what is to be done and for what was.
+static STATED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(is|are|was|were|been|gets|got|has|have|had)(n't)?\s+(not\s+|already\s+|just\s+)?(set|put)\b",
+    )
+    .expect("the pattern is a constant")
+});
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*((so|and|but|then|ok|okay|hi|hello|hey|now)\W+)*(what|which|where|why|who|whose|when|how|does|do|did|is|are|was|were|has|have|had)\b")
+        .expect("the pattern is a constant")
+});
+static REQUESTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(please|can\s+you|could\s+you|would\s+you|will\s+you)\b")
+        .expect("the pattern is a constant")
+});
+static EDITS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(sed|perl)\b[^|;&]*\s-\w*i|(^|[^0-9&>])>>?\s*[\w./]|\btee\b")
+        .expect("the pattern is a constant")
+});
 static ADDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(ADD).expect("the pattern is a constant"));
 static WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}_]\w{2,}|\d+").expect("the pattern is a constant"));
@@ -59,6 +78,11 @@ pub fn says_what(request: &str) -> bool {
 /// Whether a request asks to look at something or to run it, beside what it may change.
 pub fn asks_to_look(request: &str) -> bool {
     LOOKS.is_match(request)
+}
+
+/// Whether a command is one that writes into files.
+pub fn edits(command: &str) -> bool {
+    EDITS.is_match(command)
 }
 
 /// The words and numbers of a text in lower case.
@@ -87,9 +111,31 @@ pub fn without_names(request: &str) -> String {
         .fold(request.to_owned(), |text, name| text.replace(name, " "))
 }
 
-/// Whether a request asks for a change of files.
+/// Whether a request asks for a change of files: a sentence of it that is no question has a word for a change, and not as
+/// something that is so already (`MAX is set there`).
 pub fn asks_for_change(request: &str) -> bool {
-    CHANGES.is_match(request)
+    let changes = |sentence: &str| CHANGES.is_match(&STATED.replace_all(sentence, " "));
+    sentences(request).any(|sentence| changes(sentence) && !only_asks(sentence))
+}
+
+/// A text's sentences. A stop within a name of a file ends none.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['.', '!', '?', '\n'])
+        .scan((0, 0), |(begin, end), piece| {
+            *end += piece.len();
+            let stops = text[*end..].chars().next().is_none_or(char::is_whitespace) || piece.ends_with('\n');
+            let sentence = &text[*begin..*end];
+            if stops {
+                *begin = *end;
+            }
+            Some(stops.then_some(sentence))
+        })
+        .flatten()
+}
+
+/// Whether a sentence asks what is so, and for nothing to be done about it.
+fn only_asks(sentence: &str) -> bool {
+    sentence.trim_end().ends_with('?') && ASKS.is_match(sentence) && !REQUESTS.is_match(sentence)
 }
 
 /// The words of a text that look like names of files, in order, each once.
@@ -139,6 +185,10 @@ mod tests {
             "make me a script hello.sh which says hello",
             "the function calc in shop.py should be called total_price",
             "Get rid of the debug line in app.conf",
+            "Why does stock.py fail? Fix it.",
+            "Can you change the port in app.conf?",
+            "Which line is wrong, and could you fix it?",
+            "The port in app.conf is 80. It should be set to 8080.",
         ] {
             assert!(asks_for_change(request), "{request}");
         }
@@ -149,6 +199,10 @@ mod tests {
             "Which file defines the function parse_amount?",
             "How many lines does data.csv have?",
             "why does stock.py fail when i run it with python3?",
+            "somewhere in here MAX_TRIES is set. to what?",
+            "Which commit did change app.conf?",
+            "How do I add a line to a file?",
+            "What does the update in notes.md say?",
             "hi",
         ] {
             assert!(!asks_for_change(request), "{request}");
@@ -185,6 +239,22 @@ mod tests {
             "report.txt still says draft. make it say final",
         ] {
             assert!(!asks_to_look(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_writes_into_files_is_told_from_one_that_reads() {
+        for command in [
+            "sed -i 's/a/b/' x",
+            "perl -pi -e 1 x",
+            "echo a >> x",
+            "sort x > y",
+            "ls | tee y",
+        ] {
+            assert!(edits(command), "{command}");
+        }
+        for command in ["sed -n 1p x", "grep -i a x", "make 2>&1", "ls 2>/dev/null"] {
+            assert!(!edits(command), "{command}");
         }
     }
 
