@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -84,17 +83,8 @@ impl File {
     }
 }
 
-impl Hash for File {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.text {
-            Some(text) => text.hash(state),
-            None => (self.bytes, self.changed).hash(state),
-        }
-    }
-}
-
 /// One look at the folder.
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     files: BTreeMap<String, File>,
     /// Those that are offered by name, when these are not all.
@@ -222,6 +212,15 @@ impl Snapshot {
     /// Whether a file is there.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains_key(name)
+    }
+
+    /// Whether a file is there under a name that was said: its path, or the last parts of it.
+    pub fn has_named(&self, name: &str) -> bool {
+        let ends = |path: &String| {
+            path.strip_suffix(name)
+                .is_some_and(|before| before.ends_with('/'))
+        };
+        self.has(name) || self.files.keys().any(ends)
     }
 
     /// The text of a small file on offer.

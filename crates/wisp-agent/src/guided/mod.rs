@@ -52,6 +52,9 @@ const PRINTED: usize = 30;
 /// The most directories that are named for the files that are not.
 const HOLDERS: usize = 12;
 
+/// What it is told of a command that was to change a file and did not.
+const IN_VAIN: &str = "(this changed no file)";
+
 /// How the line on the folder's files begins.
 const FILES: &str = "(Files here: ";
 
@@ -112,7 +115,11 @@ pub struct GuidedTurn {
     clipped: bool,
     /// The file that the last action appended to.
     appended: Option<String>,
-    /// Actions taken, each with the folder as it was then.
+    /// How often the folder was another after an action than before it.
+    changes: u32,
+    /// Whether a command was repeated.
+    stuck: bool,
+    /// Actions taken; of a look with the number of changes before it.
     taken: BTreeSet<u64>,
     actions: u32,
     answer_only: bool,
@@ -227,6 +234,13 @@ impl GuidedTurn {
             // What was asked for was done, or goes on in the same file: there is nothing to look for.
             self.edits(&mut offers);
             return offers;
+        }
+        if self.stuck && self.refused && !self.changed && self.wants_change {
+            // A command that did not make the change is not tried a third time.
+            self.edits(&mut offers);
+            if !offers.is_empty() {
+                return offers;
+            }
         }
         if !self.awaits_file() {
             offers.push(("run", vec![("command", Takes::UpTo(COMMAND))]));
@@ -349,7 +363,7 @@ impl GuidedTurn {
     fn new_names(&self) -> Vec<&str> {
         let wrote = self.wrote.iter().map(String::as_str);
         let said = self.said_names.iter().map(String::as_str);
-        let absent = said.filter(|name| !self.look.has(name) && !self.folder.join(name).exists());
+        let absent = said.filter(|name| !self.look.has_named(name) && !self.folder.join(name).exists());
         let mut names: Vec<&str> = Vec::new();
         for name in wrote.filter(|name| listable(name)).chain(absent) {
             if !names.contains(&name) {
@@ -441,10 +455,11 @@ impl GuidedTurn {
         (&call.name, Value::Object(call.arguments.clone()).to_string()).hash(&mut hasher);
         // A look may be taken again once something has changed; the same edit is not made twice.
         if matches!(action, "run" | "read") {
-            self.look.hash(&mut hasher);
+            self.changes.hash(&mut hasher);
         }
         if !self.taken.insert(hasher.finish()) {
             self.answer_only = true;
+            self.stuck |= action == "run";
             // A line that was tried in vain is not listed a third time.
             self.made.insert((path.to_owned(), text("old").to_owned()));
             return Some(AGAIN.to_owned());
@@ -500,7 +515,9 @@ impl GuidedTurn {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let path = text("path").to_owned();
         let before = std::mem::replace(&mut self.look, Snapshot::at(&self.folder, &self.heard));
-        for name in self.look.changed_since(&before) {
+        let changed = self.look.changed_since(&before);
+        self.changes += u32::from(!changed.is_empty());
+        for name in changed {
             self.fresh.remove(name);
         }
         if !ran {
@@ -519,11 +536,14 @@ impl GuidedTurn {
             _ => {}
         }
         let told = self.look.told_since(&before);
-        if told.is_empty() && action == "read" && self.clipped {
-            return excerpt::rest_of(&self.folder, text("path"), &self.wanted);
-        }
         if told.is_empty() {
-            return told;
+            return match action {
+                "read" if self.clipped => excerpt::rest_of(&self.folder, text("path"), &self.wanted),
+                "run" if self.wants_change && !self.look.has_more() && words::edits(text("command")) => {
+                    IN_VAIN.to_owned()
+                }
+                _ => told,
+            };
         }
         self.changed = true;
         format!("{CHANGES}\n{told}")

@@ -274,6 +274,44 @@ fn in_a_large_folder_files_are_offered_that_were_named_or_printed() {
 }
 
 #[test]
+fn a_file_that_was_named_by_its_last_part_is_no_new_one() {
+    let home = large();
+    let mut guide = guide(&home, "In f41.py, change rate to 9.");
+    assert_eq!(
+        offers(&guide),
+        [
+            "run command",
+            "read path=[\"README.md\",\"src/f41.py\"]",
+            "answer text"
+        ]
+    );
+    let blind = json!({"command": "sed -i 's/rate = 5/rate = 9/' src/f41.py"});
+    assert_eq!(
+        guide.after("run", &object(&blind), true),
+        "(this changed no file)"
+    );
+}
+
+#[test]
+fn a_command_that_changed_nothing_is_not_tried_a_third_time() {
+    let home = large();
+    let mut guide = guide(&home, "In f41.py, change rate to 9.");
+    let blind = json!({"command": "sed -i 's/rate = 5/rate = 9/' src/f41.py"});
+    assert_eq!(does(&mut guide, "run", &blind), None);
+    guide.note_run(0, "");
+    assert!(does(&mut guide, "run", &blind).is_some_and(|bar| bar.starts_with("You did this already")));
+    assert_eq!(offers(&guide), ["answer text"]);
+    assert!(guide.refuse_answer("It is 9 now.").is_some());
+    assert_eq!(
+        offers(&guide),
+        [
+            "replace path=[\"src/f41.py\"] old=[\"rate = 7\"] new",
+            "answer text"
+        ]
+    );
+}
+
+#[test]
 fn a_server_that_refuses_lists_has_free_paths() {
     let home = folder(&[("a.txt", "x\n")]);
     let mut refused = guide(&home, "What is in a.txt?");
