@@ -12,6 +12,7 @@ use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
 
 use crate::events::Events;
+use crate::form::Form;
 use crate::guided::messages::RawReplies;
 use crate::history::History;
 use crate::model::call_style::ToolSet;
@@ -111,6 +112,12 @@ pub struct Conversation {
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.
     pub secrets: Secrets,
+    /// Which front end: `chat`, `respond`, `tui`.
+    pub face: &'static str,
+    /// The most requests of one turn.
+    pub max_steps: u32,
+    /// The form that the last reply of a turn must have.
+    pub form: Option<Form>,
 }
 
 impl Conversation {

@@ -21,6 +21,7 @@ mod condense;
 mod conversation;
 mod engine;
 mod events;
+pub mod form;
 mod git;
 mod guided;
 mod history;

@@ -22,6 +22,7 @@ use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::conversation::Conversation;
 use crate::events::Events;
+use crate::form::Form;
 use crate::history::History;
 use crate::model::call_style::CallSettings;
 use crate::model::known::Known;
@@ -32,6 +33,7 @@ use crate::offer;
 use crate::printed::Printed;
 use crate::saved::{self, Folder, Resumed, SavedError, Saving, Thread};
 use crate::secrets::{MaskWhen, Masking, Secrets};
+use crate::turn::MAX_STEPS;
 
 pub(crate) use parts::boundary;
 
@@ -70,6 +72,10 @@ pub struct Setup {
     /// Whether outputs of earlier turns become references, and copies in replies are cut. Whether there is `memory`
     /// follows from the tools.
     pub rules: Rules,
+    /// The most requests of one turn.
+    pub max_steps: u32,
+    /// The form that the last reply of a turn must have.
+    pub form: Option<Form>,
     /// Whether and where the conversation is saved, and which one it goes on with.
     pub saving: Saving,
     /// The time of day.
@@ -95,6 +101,8 @@ impl Setup {
             yes: false,
             demo: false,
             rules: Rules::default(),
+            max_steps: MAX_STEPS,
+            form: None,
             saving: Saving {
                 on: matches!(face, "chat" | "tui"),
                 ..Saving::default()
@@ -427,6 +435,9 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         notice: None,
         demo,
         secrets,
+        face: setup.face,
+        max_steps: setup.max_steps,
+        form: setup.form.clone(),
     };
     conversation.set_tools();
     conversation.instruct();

@@ -19,6 +19,7 @@ use crate::cited;
 use crate::conversation::Conversation;
 use crate::engine::desk::Asker;
 use crate::events::Doing;
+use crate::form::Form;
 use crate::guided::GuidedTurn;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::Exchanged;
@@ -28,7 +29,7 @@ use judge::How;
 
 pub use failure::TurnError;
 
-/// The most requests of one turn.
+/// The most requests of one turn, unless the command line says otherwise.
 pub const MAX_STEPS: u32 = 50;
 
 /// What a turn is run with: the face's clock, the person, and the way to stop it.
@@ -105,7 +106,11 @@ impl Conversation {
             Ok(outcome) => (outcome, Outcome::Completed),
             Err(error) => {
                 self.report(&error, progress.number);
-                (TurnOutcome::Error, Outcome::Failed(error.to_string()))
+                let outcome = match error {
+                    TurnError::TooManySteps(_) => TurnOutcome::Limit,
+                    _ => TurnOutcome::Error,
+                };
+                (outcome, Outcome::Failed(error.to_string()))
             }
         };
         self.end_record(recorded, progress.number);
@@ -134,17 +139,18 @@ impl Conversation {
     ) -> Result<TurnOutcome, TurnError> {
         let notice = self.notice.take().map(|notice| format!("[{notice}]"));
         let files = self.guide(prompt, progress);
-        let beside = [notice, files].into_iter().flatten();
+        let rule = self.form.as_ref().map(Form::rule);
+        let beside = [notice, files, rule].into_iter().flatten();
         let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
         self.begin(&whole, progress.number)?;
-        for step in 1..=MAX_STEPS {
+        for step in 1..=self.max_steps {
             match self.step(step, turn, progress).await? {
                 Step::Replied => return Ok(TurnOutcome::Ok),
                 Step::Stopped => return Ok(TurnOutcome::Interrupted),
                 Step::Called => {}
             }
         }
-        Err(TurnError::TooManySteps)
+        Err(TurnError::TooManySteps(self.max_steps))
     }
 
     fn begin(&mut self, prompt: &str, number: u64) -> Result<(), TurnError> {

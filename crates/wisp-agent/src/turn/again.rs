@@ -42,6 +42,10 @@ enum Once {
     Unloaded,
     /// The request before may have left the server hanging.
     MayHang,
+    /// The reply must have its form: the request has the schema as its `format`, and no tools.
+    Formed,
+    /// The model was told why its reply does not satisfy the schema.
+    FormExplained,
 }
 
 /// What retries change about the requests of one step.
@@ -75,6 +79,11 @@ impl Changes {
     /// Whether the request before may have left the server hanging.
     pub fn may_hang(&self) -> bool {
         self.done.contains(&Once::MayHang)
+    }
+
+    /// Whether the reply is asked for in its form.
+    pub fn formed(&self) -> bool {
+        self.done.contains(&Once::Formed)
     }
 
     /// Bytes of the note, 0 without one.
@@ -334,6 +343,42 @@ impl Conversation {
         self.events
             .note(NoteLevel::Warning, format!("{what}; asking once more"));
         Ok(())
+    }
+
+    /// A last reply that must have a form: whether it has it. If not, it is asked for once with the schema as the
+    /// request's format, unless it was already, and then once more with what is wrong.
+    pub(super) fn in_form(
+        &self,
+        reply: &Reply,
+        changes: &mut Changes,
+        progress: &Progress,
+    ) -> Result<bool, TurnError> {
+        let Some(form) = &self.form else { return Ok(true) };
+        let Err(why) = form.check(&reply.content) else {
+            return Ok(true);
+        };
+        let first = changes.done.insert(Once::Formed) && self.tools.is_some();
+        if !first && !changes.done.insert(Once::FormExplained) {
+            return Err(TurnError::NotInForm(why));
+        }
+        let note = if first {
+            "(Give your final answer now, as JSON that satisfies the schema.)".to_owned()
+        } else {
+            format!(
+                "(Your last answer does not satisfy the schema: {why}. Give the whole answer again, corrected.)"
+            )
+        };
+        changes.note = Some(note);
+        changes.tries += 1;
+        let details = json!({
+            "model": self.model.name, "attempt": changes.tries, "reason": "schema", "failure": why,
+        });
+        self.record_event(progress.number, Kind::ModelRetry, details)?;
+        if !first {
+            let text = format!("the reply does not satisfy the schema: {why}; asking once more");
+            self.events.note(NoteLevel::Warning, text);
+        }
+        Ok(false)
     }
 
     fn nudge(&self, cut: Option<u64>) -> String {

@@ -3,10 +3,9 @@
 use serde_json::json;
 use wisp_audit::{AuditError, Kind};
 use wisp_ollama::Error;
-use wisp_output::amount::grouped;
+use wisp_output::amount::{counted, grouped};
 use wisp_tools::NotRecorded;
 
-use super::MAX_STEPS;
 use crate::conversation::Conversation;
 use crate::model::failure::Failure;
 use crate::protocol::NoteLevel;
@@ -24,8 +23,11 @@ pub enum TurnError {
     #[error(transparent)]
     NotRecorded(#[from] NotRecorded),
     /// The turn made as many requests as it may.
-    #[error("the turn was stopped after {MAX_STEPS} requests; say \"go on\" to let it continue")]
-    TooManySteps,
+    #[error("the turn was stopped after {}; say \"go on\" to let it continue", counted(u64::from(*.0), "request"))]
+    TooManySteps(u32),
+    /// The last reply does not satisfy the schema, also when the model was told why.
+    #[error("the reply does not satisfy the schema, also when the model was told why: {0}")]
+    NotInForm(String),
     /// The model said nothing, also when asked again.
     #[error("the model gave an empty reply, also when it was asked again{0}")]
     Empty(&'static str),
@@ -130,7 +132,10 @@ impl TurnError {
                 "shorten the message, start afresh with /new, or set a larger window with ollama.contextLength"
                     .to_owned(),
             ),
-            Self::TooManySteps => None,
+            Self::NotInForm(_) => {
+                Some("simplify the schema, or choose another model with --model".to_owned())
+            }
+            Self::TooManySteps(_) => None,
         }
     }
 }

@@ -73,6 +73,12 @@ impl Conversation {
         request
     }
 
+    /// A request of a guided turn whose reply is the answer in the user's form: none of a guide's bounds holds for it.
+    pub(super) fn unguided(&self, composed: &Request, tokens: u64) -> ChatRequest {
+        let sent = messages(&composed.messages, &self.raw);
+        self.model.request_of(sent, None, tokens)
+    }
+
     /// After a server refused a schema: a plainer one, and then none, said in a line. False when the failure is another.
     pub(super) fn without_schema(&mut self, failure: &Failure, progress: &mut Progress) -> bool {
         let (Some(guide), Failure::Server(error)) = (&mut progress.guide, failure) else {

@@ -7,12 +7,13 @@ use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Phase, Reason, Request};
 use wisp_ollama::unread::Unread;
-use wisp_ollama::{ChatRequest, Think, ToolDefinition};
+use wisp_ollama::{ChatRequest, Reply, Think, ToolDefinition};
 
 use super::again::Changes;
 use super::judge::Sent;
 use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
+use crate::form::Form;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
 use crate::model::{Heard, convert};
@@ -41,7 +42,7 @@ impl Conversation {
             changes.limit = request.options.num_predict;
             self.record_request(&request, &composed, step, progress.number)?;
             let began = Instant::now();
-            match self.exchanged(&request, &changes, turn).await {
+            match self.exchanged(&request, &changes, progress, turn).await {
                 Ok(Exchanged::Whole(arrived)) => {
                     let sent = Sent {
                         composed: &composed,
@@ -69,6 +70,7 @@ impl Conversation {
         &self,
         request: &ChatRequest,
         changes: &Changes,
+        progress: &Progress,
         turn: &Turn<'_>,
     ) -> Result<Exchanged, crate::model::exchange::Failed> {
         let offered = request.tools.as_ref().map(convert::definitions);
@@ -79,7 +81,7 @@ impl Conversation {
             opens_thinking: self.model.opens_thinking(request),
             warm: self.model.heard != Heard::Nothing,
             may_hang: changes.may_hang(),
-            guided: request.format.is_some(),
+            guided: progress.guide.is_some() && self.form_now(changes).is_none(),
             waits: &self.waits,
         };
         exchange(&ask, &turn.doing, &turn.stop).await
@@ -102,7 +104,7 @@ impl Conversation {
         if self.came_from_elsewhere(reply, progress.number)? && !reply.tool_calls.is_empty() {
             return Ok(false);
         }
-        if self.was_cut(sent, reply, progress)? {
+        if self.was_cut_or_formed(sent, reply, changes, progress)? {
             return Ok(false);
         }
         if reply.tool_calls.is_empty() && reply.content.trim().is_empty() {
@@ -125,7 +127,32 @@ impl Conversation {
         if let Some(unread) = &arrived.unread {
             return self.as_text(unread, arrived, changes, progress);
         }
+        if reply.tool_calls.is_empty() {
+            return self.in_form(reply, changes, progress);
+        }
         Ok(true)
+    }
+
+    /// Whether the prompt was cut. A request for a reply in its form has no tools, and its count says nothing of the next
+    /// one, which has them.
+    fn was_cut_or_formed(
+        &mut self,
+        sent: Sent<'_>,
+        reply: &Reply,
+        changes: &Changes,
+        progress: &mut Progress,
+    ) -> Result<bool, TurnError> {
+        if !changes.formed() {
+            return self.was_cut(sent, reply, progress);
+        }
+        let tools = self.estimator.tool_bytes();
+        self.estimator.set_tool_bytes(0);
+        let cut = self.was_cut(sent, reply, progress);
+        self.estimator.set_tool_bytes(tools);
+        self.estimator.forget_report();
+        self.counted = None;
+        progress.grown_from = None;
+        cut
     }
 
     /// A reply that holds a call which was not read: whether it is taken as it is. The person is told each time.
@@ -155,12 +182,25 @@ impl Conversation {
     fn prepared(&self, composed: &Request, changes: &Changes, progress: &Progress) -> ChatRequest {
         let tools = self.tools.as_ref().filter(|_| !changes.without_tools());
         let tokens = self.cost(composed) + changes.added();
+        let form = self.form_now(changes);
         let mut request = match &progress.guide {
-            Some(guide) => self.guided(composed, guide, tokens),
+            Some(guide) if form.is_none() => self.guided(composed, guide, tokens),
+            Some(_) => self.unguided(composed, tokens),
             None => self.model.request(composed, tools, tokens),
         };
         changes.apply(&mut request, self.model.think(Think::Off));
+        if let Some(form) = form {
+            request.format = Some(form.schema().clone());
+            // They would not be sent; and what the reply holds is then no call written as text.
+            request.tools = None;
+        }
         request
+    }
+
+    /// The form that the next reply is held to: once the model is done with its tools, or when it has none.
+    fn form_now(&self, changes: &Changes) -> Option<&Form> {
+        let calls = self.tools.is_some() && !changes.without_tools();
+        self.form.as_ref().filter(|_| changes.formed() || !calls)
     }
 
     /// The tokens a request is counted with when the reply is bounded: never fewer than it may have. Where the server
