@@ -109,6 +109,13 @@ pub enum Event {
         /// One sentence.
         body: String,
     },
+    /// A text is to be put on the clipboard: the face has the terminal.
+    Copy {
+        /// The text.
+        text: String,
+        /// What it is, in a few words: `the last reply`.
+        what: String,
+    },
     /// The conversation is over.
     Exit {
         /// The exit code of a program that did nothing else: 0, or 1 and 64 when it could not be opened.
@@ -216,6 +223,8 @@ pub enum TurnOutcome {
     Error,
     /// The person stopped it; what had arrived is kept.
     Interrupted,
+    /// It was stopped at the most requests of a turn; a note before says so.
+    Limit,
 }
 
 /// What a tool or a typed command printed, bounded: faces fold it and fetch the rest by page.
