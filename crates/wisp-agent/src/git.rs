@@ -20,20 +20,8 @@ pub struct Where {
 /// The place of a directory.
 pub fn place(directory: &Path, env: &Env) -> Where {
     Where {
-        directory: tilde(directory, env),
+        directory: env.tilde(directory),
         branch: branch(directory),
-    }
-}
-
-fn tilde(directory: &Path, env: &Env) -> String {
-    let home = env
-        .get("HOME")
-        .map(Path::new)
-        .filter(|home| *home != Path::new("/"));
-    match home.and_then(|home| directory.strip_prefix(home).ok()) {
-        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-        Some(rest) => format!("~/{}", rest.display()),
-        None => directory.display().to_string(),
     }
 }
 
@@ -88,8 +76,8 @@ mod tests {
         let env: Env = [("HOME".to_owned(), "/home/ada".to_owned())]
             .into_iter()
             .collect();
-        assert_eq!(tilde(Path::new("/home/ada"), &env), "~");
-        assert_eq!(tilde(Path::new("/home/ada/src"), &env), "~/src");
-        assert_eq!(tilde(Path::new("/home/adam"), &env), "/home/adam");
+        assert_eq!(env.tilde(Path::new("/home/ada")), "~");
+        assert_eq!(env.tilde(Path::new("/home/ada/src")), "~/src");
+        assert_eq!(env.tilde(Path::new("/home/adam")), "/home/adam");
     }
 }

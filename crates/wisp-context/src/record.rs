@@ -51,6 +51,9 @@ pub struct LastUse {
     /// The working directory; text, so that one that is not UTF-8 has U+FFFD in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// The first words of the first message, one line, for lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
 }
 
 /// The record of one conversation.

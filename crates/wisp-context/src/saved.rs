@@ -128,6 +128,16 @@ impl Line {
     ];
 }
 
+impl LastUse {
+    /// Reads it from the first line of a store, without reading the rest; none when that is no such line.
+    pub fn of_store(line: &[u8]) -> Option<Self> {
+        match serde_json::from_slice(line).ok()? {
+            Line::Store(header) => Some(header.last_use),
+            _ => None,
+        }
+    }
+}
+
 impl ThreadRecord {
     /// The record as the bytes of its files, all that is in memory in the store. Each call is a new save, numbered one
     /// higher. A command typed while a turn is open is not recorded yet, and so is in the save after that turn.

@@ -1,7 +1,7 @@
 //! The environment, read through one door so that a test hands in its own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The variables a process was started with. Values that are not UTF-8 are left out and their names kept: no variable
@@ -56,6 +56,17 @@ impl Env {
     /// The names of all variables, also of those whose values [`Env::get`] does not give.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.text.keys().chain(&self.0.not_text).map(String::as_str)
+    }
+
+    /// A directory as it is shown: the home directory as `~`.
+    pub fn tilde(&self, directory: &Path) -> String {
+        let home = self.get("HOME").map(Path::new);
+        let home = home.filter(|home| *home != Path::new("/"));
+        match home.and_then(|home| directory.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => directory.display().to_string(),
+        }
     }
 
     /// Where wisp keeps its files: `WISP_HOME`, else `~/.wisp`. `None` when neither `WISP_HOME` nor `HOME` is set,

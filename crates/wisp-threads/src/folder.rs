@@ -1,15 +1,22 @@
 //! The folder of saved conversations: listed, read, deleted.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use wisp_context::{Loaded, SavedFile, load_with_past};
+use wisp_context::{LastUse, Loaded, SavedFile, load_with_past};
 use wisp_host::{FileError, files};
 
 use crate::lock::{Lock, Taken};
 use crate::{SavedError, checked};
+
+/// The most bytes of a store's first line: it has no text of the conversation but its first words.
+const HEADER_BYTES: u64 = 256 * 1024;
+/// Where the id begins in the name of an unnamed conversation, after its time.
+const ID_AT: usize = 16;
+/// Names in an error that says that several begin so.
+const NAMED: usize = 4;
 
 /// `transcripts/` under wisp's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,14 +119,70 @@ impl Folder {
         Ok(listed)
     }
 
+    /// The full name of the conversation that is called so, or whose name, or the part of it after the time, begins so.
+    /// Errors: none, or several.
+    pub fn find(&self, name: &str) -> Result<String, SavedError> {
+        checked(name)?;
+        if self.has(name) {
+            return Ok(name.to_owned());
+        }
+        let listed = self.list()?;
+        let mut among: Vec<&str> = listed
+            .iter()
+            .map(|one| one.name.as_str())
+            .filter(|own| own.starts_with(name) || called(own).starts_with(name))
+            .collect();
+        if let Some(exact) = among.iter().find(|own| called(own) == name) {
+            return Ok((*exact).to_owned());
+        }
+        match among[..] {
+            [one] => Ok(one.to_owned()),
+            [] => Err(self.not_found(name)),
+            _ => {
+                let more = among.len().saturating_sub(NAMED);
+                among.truncate(NAMED);
+                let more = (more > 0).then(|| format!(" and {more} more"));
+                Err(SavedError::Ambiguous {
+                    name: name.to_owned(),
+                    among: among.join(", ") + &more.unwrap_or_default(),
+                })
+            }
+        }
+    }
+
+    /// The conversation saved last of those held in this directory.
+    pub fn last_of(&self, directory: &Path) -> Result<String, SavedError> {
+        let here = directory.display().to_string();
+        let held_here = |one: &Listed| {
+            self.last_use(&one.name)
+                .is_some_and(|last| last.directory.as_ref() == Some(&here))
+        };
+        let last = self.list()?.into_iter().find(held_here);
+        last.map(|one| one.name)
+            .ok_or_else(|| SavedError::NothingHere(directory.to_owned()))
+    }
+
+    /// With what a conversation was last held, from the first line of its store alone; none when that cannot be read.
+    pub fn last_use(&self, name: &str) -> Option<LastUse> {
+        let file = files::open_own(&self.file(name, "store")).ok()?;
+        let mut line = Vec::new();
+        let mut file = io::BufReader::new(file.take(HEADER_BYTES));
+        file.read_until(b'\n', &mut line).ok()?;
+        LastUse::of_store(&line)
+    }
+
+    fn not_found(&self, name: &str) -> SavedError {
+        SavedError::NotFound {
+            name: name.to_owned(),
+            near: self.near(name),
+        }
+    }
+
     /// The bytes of a conversation's files.
     pub fn pair(&self, name: &str) -> Result<Pair, SavedError> {
         checked(name)?;
         if !self.has(name) {
-            return Err(SavedError::NotFound {
-                name: name.to_owned(),
-                near: self.near(name),
-            });
+            return Err(self.not_found(name));
         }
         Ok(Pair {
             transcript: read(&self.file(name, "json"))?,
@@ -189,6 +252,11 @@ fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     let read = io::BufReader::new(file).read_to_end(&mut bytes);
     read.map_err(|e| FileError::io("read", path, e))?;
     Ok(bytes)
+}
+
+/// A name as it is given to `--resume`: of an audit session the id, without the time.
+pub(super) fn called(name: &str) -> &str {
+    if is_session(name) { &name[ID_AT..] } else { name }
 }
 
 /// Whether a name is one an audit session has, with a number after a full stop for those after `/new`:

@@ -14,14 +14,18 @@
 mod damage;
 mod folder;
 mod lock;
+mod overview;
 pub mod sweep;
 mod thread;
+
+use std::path::PathBuf;
 
 use wisp_context::LoadError;
 use wisp_host::FileError;
 
 pub use folder::{Folder, Listed};
 pub use lock::Lock;
+pub use overview::{Overview, age};
 pub use sweep::{Sweep, SweepReport};
 pub use thread::{Resumed, Thread, open};
 
@@ -44,7 +48,9 @@ pub struct Saving {
 pub enum Resume {
     /// The one saved last.
     Last,
-    /// The one of this name.
+    /// The one saved last of those that were held in this directory.
+    LastOf(PathBuf),
+    /// The one whose name is, or begins with, this.
     Named(String),
 }
 
@@ -70,6 +76,17 @@ pub enum SavedError {
     /// There is no last conversation.
     #[error("no conversation is saved yet")]
     NothingSaved,
+    /// There is none of this directory.
+    #[error("no conversation of {} is saved yet", .0.display())]
+    NothingHere(PathBuf),
+    /// More than one begins so.
+    #[error("{name} is the beginning of several conversations: {among}")]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// Their names.
+        among: String,
+    },
     /// A new conversation would take the place of a saved one.
     #[error("a conversation is saved as {name} already")]
     Exists {
@@ -109,6 +126,10 @@ impl SavedError {
         Some(match self {
             Self::Name { .. } => "letters, digits, - _ and . make a name".to_owned(),
             Self::NotFound { .. } => "wisp threads lists what is saved".to_owned(),
+            Self::NothingHere(_) => {
+                "wisp threads lists those of other directories; --resume NAME continues one".to_owned()
+            }
+            Self::Ambiguous { .. } => "give more of its name".to_owned(),
             Self::NothingSaved => "wisp chat starts a conversation".to_owned(),
             Self::Exists { name } => {
                 format!("go on with it with --resume {name}, or choose another name")
@@ -129,6 +150,15 @@ impl SavedError {
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::File(_))
     }
+}
+
+/// Characters of a conversation's first message in lists.
+const FIRST_CHARS: usize = 80;
+
+/// The first words of a message, for lists: of its first line that has any.
+pub fn first_words(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or_default().chars().take(FIRST_CHARS).collect()
 }
 
 /// A name as it may stand in a file's name.

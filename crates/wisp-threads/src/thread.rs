@@ -11,7 +11,7 @@ use wisp_host::FileError;
 use wisp_host::files::{self, Staged};
 
 use crate::damage::set_aside;
-use crate::folder::{Folder, is_session};
+use crate::folder::{Folder, called, is_session};
 use crate::lock::Lock;
 use crate::{Resume, SavedError, Saving, checked};
 
@@ -64,7 +64,8 @@ pub fn open(
     }
     let wanted = match &saving.resume {
         None => None,
-        Some(Resume::Named(name)) => Some(checked(name)?.to_owned()),
+        Some(Resume::Named(name)) => Some(folder.find(name)?),
+        Some(Resume::LastOf(directory)) => Some(folder.last_of(directory)?),
         Some(Resume::Last) => {
             let last = folder.list()?.into_iter().next();
             Some(last.ok_or(SavedError::NothingSaved)?.name)
@@ -77,12 +78,7 @@ pub fn open(
             Ok((Some(thread), Some(resumed)))
         }
         (Some(name), _) => {
-            // A name nothing is saved under must not leave a lock's file behind.
-            folder.pair(&name)?;
-            let lock = folder.lock(&name)?;
-            let resumed = read(&folder, &name)?;
-            let mut thread = Thread::at(folder, name, Some(lock));
-            thread.saved = Some(resumed.record.revision());
+            let (thread, resumed) = Thread::resumed(folder, &name)?;
             Ok((Some(thread), Some(resumed)))
         }
         (None, Some(name)) => Ok((Some(Thread::named(folder, name)?), None)),
@@ -153,6 +149,18 @@ impl Thread {
         Ok(Self::at(folder, name.to_owned(), Some(lock)))
     }
 
+    /// The saved conversation of this whole name, held from now on. Errors: there is none, it is open elsewhere, or
+    /// damaged.
+    pub fn resumed(folder: Folder, name: &str) -> Result<(Self, Resumed), SavedError> {
+        // A name nothing is saved under must not leave a lock's file behind.
+        folder.pair(name)?;
+        let lock = folder.lock(name)?;
+        let resumed = read(&folder, name)?;
+        let mut thread = Self::at(folder, name.to_owned(), Some(lock));
+        thread.saved = Some(resumed.record.revision());
+        Ok((thread, resumed))
+    }
+
     /// A new conversation without a name: the `number`th of its audit session.
     pub fn unnamed(folder: Folder, session: &str, number: u32) -> Self {
         let name = match number {
@@ -165,6 +173,16 @@ impl Thread {
     /// The name it is saved under.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether anything of it is saved.
+    pub fn is_saved(&self) -> bool {
+        self.saved.is_some()
+    }
+
+    /// The name as it is given to `--resume`: of an unnamed one its id, without the time.
+    pub fn called(&self) -> &str {
+        called(&self.name)
     }
 
     /// Whether the person gave it.
