@@ -32,9 +32,12 @@ pub struct Saved {
     /// Save the conversation under this name as it goes
     #[arg(long, value_name = "NAME")]
     pub save: Option<String>,
-    /// Go on with a saved conversation; without a name, with the last one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    /// Continue a saved conversation, by its name, its id or the beginning of one; without it, the last one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "continues")]
     pub resume: Option<String>,
+    /// Continue the last conversation of this directory
+    #[arg(long = "continue", short = 'c', id = "continues")]
+    pub continues: bool,
 }
 
 impl Talk {
@@ -56,10 +59,18 @@ impl Saved {
     /// Adds to a setup what these arguments say.
     pub fn apply(&self, setup: &mut Setup) {
         setup.saving.name.clone_from(&self.save);
-        setup.saving.resume = self.resume.as_deref().map(|name| match name {
-            "" => Resume::Last,
-            name => Resume::Named(name.to_owned()),
-        });
+        setup.saving.resume = match self.resume.as_deref() {
+            None if self.continues => Some(Resume::LastOf(setup.directory.clone())),
+            None => None,
+            Some("") => Some(Resume::Last),
+            Some(name) => Some(Resume::Named(name.to_owned())),
+        };
+        setup.saving.on |= self.is_given();
+    }
+
+    /// Whether any of them is given.
+    pub fn is_given(&self) -> bool {
+        self.save.is_some() || self.resume.is_some() || self.continues
     }
 }
 

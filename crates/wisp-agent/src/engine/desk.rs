@@ -144,6 +144,11 @@ pub struct Asker {
 }
 
 impl Asker {
+    /// Whether the face can put a choice.
+    pub fn can_choose(&self) -> bool {
+        self.chooses
+    }
+
     /// Lets the person choose; none when they leave it, or when nobody can be asked.
     pub async fn choose(&self, choice: Choice) -> Option<String> {
         if !self.chooses {

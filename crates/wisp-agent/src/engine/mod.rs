@@ -43,13 +43,17 @@ pub struct Engine {
     conversation: Conversation,
     hearing: Hearing,
     warm: WarmUp,
+    /// Whether it is said at the end how to continue.
+    parts: bool,
 }
 
 /// Whether the conversation goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Another line is wanted.
     Go,
+    /// This message is for the model, as if it had been entered.
+    Message(String),
     /// It is over.
     Leave,
 }
@@ -63,6 +67,8 @@ pub struct Launch {
     pub banner: bool,
     /// Whether the model is warmed up while the first message is typed.
     pub warms: bool,
+    /// Whether a person reads along: shown the last exchange of a continued conversation, and told how to continue.
+    pub reads: bool,
 }
 
 /// Starts an engine on the present runtime and gives its face the handle. The conversation is open when this
@@ -78,10 +84,11 @@ pub async fn start(ground: Ground, launch: Launch) -> Result<Handle, OpenError> 
         return Ok(handle);
     }
     let conversation = start::start(ground, &engine_events, None).await?;
-    if launch.banner {
-        start::banner(&conversation);
-    }
-    tokio::spawn(Engine::new(conversation, from_face).warming(launch.warms).run());
+    start::greet(&conversation, launch);
+    let engine = Engine::new(conversation, from_face)
+        .warming(launch.warms)
+        .parting(launch.reads);
+    tokio::spawn(engine.run());
     Ok(handle)
 }
 
@@ -114,10 +121,10 @@ async fn open_and_run(
     let work = Box::pin(start::start(ground, &events, Some(&person)));
     match hearing.during(&cancel, work).await {
         Ok(conversation) => {
-            if launch.banner {
-                start::banner(&conversation);
-            }
-            let engine = Engine::hearing(conversation, hearing).warming(launch.warms);
+            start::greet(&conversation, launch);
+            let engine = Engine::hearing(conversation, hearing)
+                .warming(launch.warms)
+                .parting(launch.reads);
             Box::pin(engine.run()).await;
         }
         Err(error) => {
@@ -149,6 +156,7 @@ impl Engine {
             conversation,
             hearing,
             warm: WarmUp::default(),
+            parts: false,
         }
     }
 
@@ -156,6 +164,11 @@ impl Engine {
     fn warming(mut self, wanted: bool) -> Self {
         self.warm = WarmUp::new(wanted);
         self
+    }
+
+    /// The same, which says at its end how to continue, or not.
+    fn parting(self, parts: bool) -> Self {
+        Self { parts, ..self }
     }
 
     /// Runs until the face leaves or is gone.
@@ -174,6 +187,9 @@ impl Engine {
             }
         }
         self.conversation.close("closed");
+        if let Some(how) = self.conversation.how_to_continue().filter(|_| self.parts) {
+            self.events().note(NoteLevel::Info, how);
+        }
         self.events().send(Event::Exit { code: 0 });
     }
 
@@ -235,7 +251,10 @@ impl Engine {
             return Next::Go;
         }
         if let Some(called) = slash::parse(line) {
-            return self.slash(called).await;
+            let next = self.slash(called).await;
+            let Next::Message(text) = next else { return next };
+            self.turn(&text).await;
+            return Next::Go;
         }
         self.turn(&text).await;
         Next::Go

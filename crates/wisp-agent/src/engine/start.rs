@@ -3,6 +3,7 @@
 use wisp_guard::ApprovalFile;
 use wisp_ollama::{Error, Model as Listed, same_model};
 
+use super::Launch;
 use super::consent::{Asking, consent};
 use super::desk::Asker;
 use crate::conversation::Conversation;
@@ -198,8 +199,18 @@ fn option(model: &Listed) -> ChoiceOption {
     }
 }
 
+/// What a conversation begins with, as far as its face wants it.
+pub fn greet(conversation: &Conversation, launch: Launch) {
+    if launch.banner {
+        banner(conversation);
+    }
+    if launch.reads {
+        conversation.show_last_exchange();
+    }
+}
+
 /// The lines a chat begins with.
-pub fn banner(conversation: &Conversation) {
+fn banner(conversation: &Conversation) {
     let tools = if conversation.tools.is_some() {
         conversation.registry.names().len()
     } else {

@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
+use serde_json::json;
+use wisp_audit::{AuditError, Event, Kind};
 use wisp_context::{Content, Entry};
-use wisp_output::amount::grouped;
+use wisp_output::amount::{counted, grouped};
 
-use super::Resumed;
+use super::{Resumed, SavedError, Thread};
 use crate::conversation::{Conversation, Shown};
 use crate::protocol::NoteLevel;
 
 /// Characters of the last message in the line a conversation goes on with.
 const PROMPT_CHARS: usize = 60;
+/// Lines of the last message, and of the end of its reply, that are shown when a conversation is continued.
+const PROMPT_LINES: usize = 3;
+const REPLY_LINES: usize = 12;
 
 impl Conversation {
     /// Tells the person where they are, and makes what was printed and typed reachable again.
@@ -41,6 +46,72 @@ impl Conversation {
         }
     }
 
+    /// Shows what was said last, so that the user finds their place: the end of the last reply under its prompt.
+    pub(crate) fn show_last_exchange(&self) {
+        let Some(turn) = self.record.turns().last() else {
+            return;
+        };
+        let prompt = self.record.entry(turn.prompt).map_or("", Entry::text);
+        let mut lines: Vec<String> = prompt.lines().map(|line| format!("> {line}")).collect();
+        let more = lines.len().saturating_sub(PROMPT_LINES);
+        if more > 0 {
+            lines.truncate(PROMPT_LINES);
+            lines.push(format!("> … {}", counted(more as u64, "more line")));
+        }
+        let replies = self.record.entries_of(turn.number).iter().rev();
+        let reply = replies
+            .filter(|entry| matches!(entry.content, Content::Reply { .. }))
+            .map(Entry::text)
+            .next()
+            .unwrap_or_default();
+        let reply: Vec<&str> = reply.trim_end().lines().collect();
+        let earlier = reply.len().saturating_sub(REPLY_LINES);
+        if earlier > 0 {
+            lines.push(format!("  … {}", counted(earlier as u64, "earlier line")));
+        }
+        lines.extend(reply[earlier..].iter().map(|line| format!("  {line}")));
+        lines.iter().for_each(|line| self.events.line(line));
+    }
+
+    /// How to continue this conversation after it is left; none when nothing of it is saved.
+    pub(crate) fn how_to_continue(&self) -> Option<String> {
+        let thread = self.thread.as_ref().filter(|thread| thread.is_saved())?;
+        let program = if self.face == "tui" { "wisp-tui" } else { "wisp" };
+        Some(format!("to continue: {program} --resume {}", thread.called()))
+    }
+
+    /// Continues another saved conversation, by its name or the beginning of it, in place of this one, which stays
+    /// saved. On an error nothing has changed.
+    pub(crate) fn resume(&mut self, name: &str) -> Result<(), ResumeError> {
+        let folder = self.folder();
+        let name = folder.find(name)?;
+        if self.thread.as_ref().is_some_and(|thread| thread.name() == name) {
+            return Err(ResumeError::ThisOne(name));
+        }
+        self.save();
+        let (thread, mut resumed) = Thread::resumed(folder, &name)?;
+        let details = json!({
+            "reason": "resume", "resume": name, "model": self.model.name, "tools": self.registry.names(),
+        });
+        self.audit.append(Event::new(Kind::SessionStart, details))?;
+        self.turns_before = self.turn_number();
+        resumed.record.set_rules(self.record.rules());
+        resumed.record.set_boundary(crate::open::boundary());
+        resumed.record.in_session(self.audit.session().as_str());
+        if resumed.record.needs_memory() {
+            self.registry.offer_memory(wisp_tools::MemoryOffer::Now);
+        }
+        self.record = resumed.record.clone();
+        self.thread = Some(thread);
+        self.estimator.forget_report();
+        self.counted = None;
+        self.looked.send_replace(None);
+        self.offer_memory_when_needed();
+        self.go_on(&resumed);
+        self.show_last_exchange();
+        Ok(())
+    }
+
     /// `going on with work: 12 turns, the last begun 2026-11-30 14:05 with "Fix the parser"`.
     fn where_it_was(&self, name: &str) -> String {
         let turns = u64::from(self.record.turn_count());
@@ -65,6 +136,31 @@ impl Conversation {
             short.push('…');
         }
         format!("going on with {name}: {turns}, the last begun {began} with \"{short}\"")
+    }
+}
+
+/// Why another conversation is not continued.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResumeError {
+    /// There is none, several, or it cannot be opened.
+    #[error(transparent)]
+    Saved(#[from] SavedError),
+    /// It is the one that is open.
+    #[error("{0} is this conversation")]
+    ThisOne(String),
+    /// It cannot be recorded.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+impl ResumeError {
+    /// What the user can do.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Saved(error) => error.hint(),
+            Self::ThisOne(_) => Some("/resume without a name lists the others".to_owned()),
+            Self::Audit(_) => None,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ impl Conversation {
     /// Saves the conversation when it has changed and anything has been said in it. A failure is told once, and the
     /// next change tries again; what was saved before stays as it is.
     pub(crate) fn save(&mut self) {
+        let first = self.first_words();
         let Some(thread) = &mut self.thread else { return };
         if self.record.turn_count() == 0 || !thread.is_behind(&self.record) {
             return;
@@ -24,6 +25,7 @@ impl Conversation {
         self.record.set_last_use(LastUse {
             model: (!self.model.demo).then(|| self.model.name.clone()),
             directory: Some(self.directory.display().to_string()),
+            first,
         });
         let failed_before = thread.has_failed();
         let done = thread.save(&mut self.record, self.secrets.masking());
@@ -34,6 +36,20 @@ impl Conversation {
                 .note(NoteLevel::Info, "the conversation is being saved again"),
             _ => {}
         }
+    }
+
+    /// The first words of the first message, its secrets masked. They are found once: the message may leave memory.
+    fn first_words(&self) -> Option<String> {
+        let known = self.record.last_use().first.clone();
+        known.or_else(|| {
+            let prompt = self
+                .record
+                .turn(1)
+                .and_then(|turn| self.record.entry(turn.prompt))?;
+            let mut first = serde_json::Value::from(super::first_words(prompt.text()));
+            self.secrets.mask_value(&mut first);
+            first.as_str().map(str::to_owned)
+        })
     }
 
     /// Saves within a turn, so that a kill in a long one takes little with it, while that costs next to nothing.

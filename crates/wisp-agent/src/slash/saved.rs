@@ -6,7 +6,11 @@ use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::protocol::NoteLevel;
-use crate::saved::{Listed, SavedError};
+use crate::protocol::{Choice, ChoiceOption};
+use crate::saved::{Listed, Overview, SavedError};
+
+/// Conversations in the list of `/resume`.
+const RESUMABLE: usize = 20;
 
 pub(super) async fn save(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
     let name = match (rest, &conversation.thread) {
@@ -23,7 +27,8 @@ pub(super) async fn save(conversation: &mut Conversation, rest: &str, _: &Scene<
             return Next::Go;
         }
         ("", Some(thread)) => thread.name().to_owned(),
-        (name, Some(_)) => name.to_owned(),
+        // A name is part of a file's name and of command lines, so words are joined.
+        (name, Some(_)) => name.split_whitespace().collect::<Vec<_>>().join("-"),
     };
     match conversation.save_as(&name) {
         Ok(()) => conversation.events.note(
@@ -35,6 +40,66 @@ pub(super) async fn save(conversation: &mut Conversation, rest: &str, _: &Scene<
         Err(error) => refused(conversation, &error),
     }
     Next::Go
+}
+
+/// Continues another conversation, chosen from a list where none is named.
+pub(super) async fn resume(conversation: &mut Conversation, rest: &str, scene: &Scene<'_>) -> Next {
+    let name = match rest {
+        "" => choose(conversation, scene).await,
+        name => Some(name.to_owned()),
+    };
+    let Some(name) = name else { return Next::Go };
+    if let Err(error) = conversation.resume(&name) {
+        let hint = error
+            .hint()
+            .map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        let text = format!("{error}{hint}");
+        conversation.events.note(NoteLevel::Error, text);
+    }
+    Next::Go
+}
+
+/// The conversation that is chosen; none when none is, or when there is only the list to be shown.
+async fn choose(conversation: &Conversation, scene: &Scene<'_>) -> Option<String> {
+    let own = conversation
+        .thread
+        .as_ref()
+        .map(|thread| thread.name().to_owned());
+    let listed = match conversation.folder().overview(RESUMABLE + 1) {
+        Ok(listed) => listed,
+        Err(error) => {
+            conversation.events.note(NoteLevel::Error, error.to_string());
+            return None;
+        }
+    };
+    let others = listed
+        .into_iter()
+        .filter(|one| own.as_ref() != Some(&one.listed.name));
+    let others: Vec<Overview> = others.take(RESUMABLE).collect();
+    if others.is_empty() {
+        conversation.events.line("no other conversation is saved yet");
+        return None;
+    }
+    let now = conversation.registry.services().clock.now();
+    if !scene.person.can_choose() {
+        for one in &others {
+            let about = one.about(now, &conversation.env);
+            conversation.events.line(format!("{:<12} {about}", one.called()));
+        }
+        return None;
+    }
+    let option = |one: &Overview| ChoiceOption {
+        value: one.called().to_owned(),
+        label: one.called().to_owned(),
+        detail: one.about(now, &conversation.env),
+        on: false,
+    };
+    let choice = Choice {
+        title: "Continue which conversation?".to_owned(),
+        options: others.iter().map(option).collect(),
+        ..Choice::default()
+    };
+    scene.person.choose(choice).await
 }
 
 fn refused(conversation: &Conversation, error: &SavedError) {

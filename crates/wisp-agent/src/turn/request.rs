@@ -191,6 +191,7 @@ impl Conversation {
         changes.apply(&mut request, self.model.think(Think::Off));
         if let Some(form) = form {
             request.format = Some(form.schema().clone());
+            request.think = self.model.think_with_format();
             // They would not be sent; and what the reply holds is then no call written as text.
             request.tools = None;
         }
