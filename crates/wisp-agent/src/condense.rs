@@ -108,6 +108,20 @@ impl Conversation {
         }
     }
 
+    /// Makes room because the user asked: down to half of what is used. False when nothing can leave.
+    pub(crate) fn compact(&mut self) -> Result<bool, TurnError> {
+        let mut gauge = self.gauge();
+        gauge.target.target = gauge.target.target.min(self.used() / 2.0);
+        let plan = self.record.plan(&gauge, Phase::Idle, Reason::Asked);
+        let done = match plan {
+            Some(plan) if plan.changes() => self.apply(plan, self.turn_number()).map(|()| true),
+            _ => Ok(false),
+        };
+        // Said with the replies of a turn, which this is not part of.
+        self.condensed = false;
+        done
+    }
+
     /// Applies a plan under its audit event. A plan that went stale changes nothing.
     fn apply(&mut self, plan: Plan, number: u64) -> Result<(), TurnError> {
         let mut details = details(&plan);
@@ -120,7 +134,8 @@ impl Conversation {
             None => {}
         }
         let event = self.record_event(number, Kind::ContextCondensation, details)?;
-        let floor = plan.floor_note();
+        // The goal of a condensation that was asked for is only a wish.
+        let floor = plan.floor_note().filter(|_| plan.reason != Reason::Asked);
         let said = said(&plan);
         let Ok((_, referenced)) = self.record.condense(plan, event) else {
             return Ok(());

@@ -1,5 +1,7 @@
 //! Copying through the terminal (OSC 52), which also works over ssh.
 
+use wisp_host::Env;
+
 /// The most bytes that are copied: terminals drop longer sequences, silently.
 pub const MAX_COPY: usize = 74_994;
 
@@ -9,6 +11,25 @@ pub const MAX_COPY: usize = 74_994;
 pub struct TooLong {
     /// How long the text is.
     pub bytes: usize,
+}
+
+/// The programs that put their standard input on the clipboard of the desktop this environment belongs to, the first
+/// choice first. None over ssh: what runs there has the clipboard of another machine.
+pub fn programs(env: &Env) -> Vec<Vec<&'static str>> {
+    const PROGRAMS: [(&str, &[&str]); 3] = [
+        ("WAYLAND_DISPLAY", &["wl-copy"]),
+        ("DISPLAY", &["xclip", "-selection", "clipboard"]),
+        ("DISPLAY", &["xsel", "--clipboard", "--input"]),
+    ];
+    let is_set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
+    if is_set("SSH_CONNECTION") || is_set("SSH_TTY") {
+        return Vec::new();
+    }
+    if cfg!(target_os = "macos") {
+        return vec![vec!["pbcopy"]];
+    }
+    let here = PROGRAMS.iter().filter(|(variable, _)| is_set(variable));
+    here.map(|(_, argv)| argv.to_vec()).collect()
 }
 
 /// The sequence that puts a text on the clipboard.
@@ -58,6 +79,25 @@ mod tests {
             osc52("touch PWNED\n").unwrap(),
             "\u{1b}]52;c;dG91Y2ggUFdORUQK\u{7}"
         );
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn the_programs_are_those_of_the_desktop_and_none_over_ssh() {
+        let programs = |set: &[&str]| {
+            let env: Env = set
+                .iter()
+                .map(|name| ((*name).to_owned(), ":0".to_owned()))
+                .collect();
+            programs(&env).into_iter().map(|argv| argv[0]).collect::<Vec<_>>()
+        };
+        assert_eq!(programs(&[]), [""; 0]);
+        assert_eq!(programs(&["DISPLAY"]), ["xclip", "xsel"]);
+        assert_eq!(
+            programs(&["DISPLAY", "WAYLAND_DISPLAY"]),
+            ["wl-copy", "xclip", "xsel"]
+        );
+        assert_eq!(programs(&["DISPLAY", "SSH_CONNECTION"]), [""; 0]);
     }
 
     #[test]

@@ -63,6 +63,25 @@ fn keep(conversation: &Conversation) -> Next {
     Next::Go
 }
 
+/// Makes room now, down to half of what is used.
+pub(super) async fn compact(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    if !rest.is_empty() {
+        let text = "/compact takes no focus: old turns leave whole and none is summarised by a model, so nothing was done\n\
+                    hint: /compact alone makes room";
+        conversation.events.note(NoteLevel::Error, text);
+        return Next::Go;
+    }
+    match conversation.compact() {
+        Ok(true) => {}
+        Ok(false) => {
+            let text = "there is nothing to compact: the window has the instructions and the last turn only";
+            conversation.events.line(text);
+        }
+        Err(error) => conversation.events.note(NoteLevel::Error, error.to_string()),
+    }
+    Next::Go
+}
+
 pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
     let estimator = &conversation.estimator;
     let now = estimator.estimate(conversation.record.compose().bytes());

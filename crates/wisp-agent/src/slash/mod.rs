@@ -1,6 +1,7 @@
 //! Slash commands: one table, from which the parser, `/help` and completion are made, so that a command cannot exist
 //! without help.
 
+mod carry;
 mod context;
 mod conversation;
 mod help;
@@ -74,7 +75,7 @@ pub static TABLE: &[Row] = &[
     ),
     row!(
         "/new",
-        [],
+        ["/clear"],
         "",
         "start over; what was printed stays reachable",
         "this chat",
@@ -121,6 +122,14 @@ pub static TABLE: &[Row] = &[
         context::tokens
     ),
     row!(
+        "/compact",
+        [],
+        "",
+        "make room in the window now",
+        "this chat",
+        context::compact
+    ),
+    row!(
         "/inspect",
         ["/context"],
         "[context] [next | N | turns]",
@@ -130,11 +139,43 @@ pub static TABLE: &[Row] = &[
     ),
     row!(
         "/save",
-        [],
+        ["/name"],
         "[NAME]",
-        "keep this conversation under a name",
+        "give this conversation a name",
         "this chat",
         saved::save
+    ),
+    row!(
+        "/resume",
+        [],
+        "[NAME]",
+        "continue another conversation; without a name, from a list",
+        "this chat",
+        saved::resume
+    ),
+    row!(
+        "/copy",
+        [],
+        "[N]",
+        "the last reply to the clipboard, or its code block N",
+        "this chat",
+        carry::copy
+    ),
+    row!(
+        "/export",
+        [],
+        "[FILE]",
+        "write the conversation to a file: .md, .html or .json",
+        "this chat",
+        carry::export
+    ),
+    row!(
+        "/retry",
+        [],
+        "",
+        "ask the last message again",
+        "this chat",
+        carry::retry
     ),
     row!(
         "/threads",
