@@ -27,6 +27,9 @@ const USAGE: u8 = 64;
 #[derive(Debug, Parser)]
 #[command(name = "wisp-tui", version)]
 struct Arguments {
+    /// What to begin with
+    #[arg(conflicts_with = "replay")]
+    prompt: Vec<String>,
     /// Model and tools.
     #[command(flatten)]
     talk: Talk,
@@ -120,7 +123,9 @@ async fn converse(arguments: &Arguments, env: Env) -> anyhow::Result<Ending> {
     };
     let screen = Screen::new(io::stdout(), size, terminal::reflow(&env));
     session::begin().context("cannot take the terminal")?;
-    let runner = Runner::new(App::new(settings), screen, link, env)?;
+    let mut app = App::new(settings);
+    app.begin_with(&arguments.prompt.join(" "));
+    let runner = Runner::new(app, screen, link, env)?;
     Ok(runner.run().await?)
 }
 
@@ -135,6 +140,7 @@ async fn open(arguments: &Arguments, env: &Env, directory: PathBuf) -> anyhow::R
         chooses: true,
         banner: true,
         warms: true,
+        reads: true,
     };
     let handle = start(ground, launch).await?;
     let link = Link {

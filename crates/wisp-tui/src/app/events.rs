@@ -6,7 +6,8 @@ use wisp_agent::protocol::{
     Command, Event, NoteLevel, OutputSummary, Status, TurnEnd, TurnOutcome, View, ViewKind,
 };
 use wisp_term::Role;
-use wisp_term::units::{format_duration, thousands};
+use wisp_term::clipboard::MAX_COPY;
+use wisp_term::units::{format_bytes, format_duration, thousands};
 use wisp_term::words::hanging;
 
 use super::work::Held;
@@ -46,8 +47,25 @@ impl App {
             } => self.found(&id, &pattern, line.zip(page)),
             Event::Choice(choice) => self.open_choice(choice),
             Event::Notify { title, body } => self.notified(&title, &body),
+            Event::Copy { text, what } => self.copy_said(text, &what),
             Event::Exit { code } => self.effects.push(Effect::Exit(code)),
         }
+    }
+
+    /// Puts a text of the conversation on the clipboard, and says so or why not.
+    fn copy_said(&mut self, text: String, what: &str) {
+        if text.len() > MAX_COPY {
+            let (size, limit) = (format_bytes(text.len() as u64), format_bytes(MAX_COPY as u64));
+            let why = format!(
+                "{what} was not copied: it has {size}, and a terminal takes {limit}; /export writes a file"
+            );
+            return self.say(Role::Error, &why);
+        }
+        self.say(
+            Role::Quiet,
+            &format!("copied {what} ({})", format_bytes(text.len() as u64)),
+        );
+        self.effects.push(Effect::Copy(text));
     }
 
     fn note(&mut self, text: &str, level: NoteLevel) {
@@ -127,7 +145,7 @@ impl App {
         if Duration::try_from_secs_f64(end.seconds).unwrap_or_default() >= LONG_TURN {
             let outcome = match end.outcome {
                 TurnOutcome::Ok => "wisp has replied",
-                TurnOutcome::Error => "the turn failed",
+                TurnOutcome::Error | TurnOutcome::Limit => "the turn failed",
                 TurnOutcome::Interrupted => "the turn was stopped",
             };
             self.tell(outcome, &figures);
@@ -140,7 +158,12 @@ impl App {
         self.status = Some(status);
         let open = self.reply.finish(self.width());
         self.finished.extend(open);
-        for held in self.work.end() {
+        let held = self.work.end();
+        if let Some(first) = self.first.take() {
+            self.editor.set(&first);
+            self.submit();
+        }
+        for held in held {
             match held {
                 Held::Key(key) => self.route(self.place(), key),
                 Held::Paste(text) => self.on_paste(&text),

@@ -116,6 +116,8 @@ pub struct App {
     requests: u64,
     finished: Vec<Line<'static>>,
     effects: Vec<Effect>,
+    /// What is sent as soon as input is wanted.
+    first: Option<String>,
 }
 
 impl App {
@@ -152,7 +154,13 @@ impl App {
             requests: 0,
             finished: Vec::new(),
             effects: Vec::new(),
+            first: None,
         }
+    }
+
+    /// Sends a line as soon as input is wanted, as if it had been typed; an empty one is none.
+    pub fn begin_with(&mut self, line: &str) {
+        self.first = Some(line.to_owned()).filter(|line| !line.trim().is_empty());
     }
 
     /// What the face can do: the first thing the engine is told.
