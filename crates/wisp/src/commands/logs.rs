@@ -1,10 +1,15 @@
 //! `wisp logs`: what was recorded, and whether the record is as it was written.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use wisp_audit::{AuditFile, Change, EndCheck, Filter, Kind, Record, SessionFile, Verdict, sessions, verify};
+use wisp_audit::{
+    AuditError, AuditFile, Change, EndCheck, Filter, Follower, Kind, Record, SessionFile, Verdict, sessions,
+    verify,
+};
 use wisp_guard::secrets::Masker;
 use wisp_host::Env;
 use wisp_output::amount::{counted, size};
@@ -14,6 +19,9 @@ use super::paths;
 use crate::args::{Logs, LogsSub};
 use crate::exit::{FAILED, Usage};
 use crate::screen::Screen;
+
+/// How often a session that is followed is looked at.
+const POLL: Duration = Duration::from_millis(250);
 
 /// Fields of an event's details that say most, in the order they are looked for.
 const TELLING: &[&str] = &[
@@ -113,20 +121,104 @@ fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Re
             return Ok(ExitCode::SUCCESS);
         }
     };
-    if let Some(kind) = &args.kind {
-        known(kind)?;
-    }
+    args.kind.iter().try_for_each(|kind| known(kind))?;
     let filter = Filter {
-        kinds: args.kind.iter().cloned().collect(),
+        kinds: args.kind.clone(),
         turn: args.turn,
         ..Filter::default()
     };
-    // What an older wisp wrote may hold secrets; what this one wrote has markers already.
-    let (mut masker, mut secrets) = (Masker::new(false), 0);
-    for mut record in AuditFile::at(&session.path)?.last(args.last, &filter)? {
-        record.masked += masker.mask_value(&mut record.details) as u64;
-        secrets += record.masked;
-        let line = if args.json {
+    let mut wanted = Wanted {
+        filter,
+        tool: args.tool.clone(),
+        calls: BTreeSet::new(),
+    };
+    // Before what is there is read, so that nothing is missed between the two.
+    let follower = args
+        .follow
+        .then(|| Follower::new(&session.path, false))
+        .transpose()?;
+    let file = AuditFile::at(&session.path)?;
+    let there = match &wanted.tool {
+        None => file.last(args.last, &wanted.filter)?,
+        Some(_) => wanted.last(&file, args.last)?.into(),
+    };
+    let mut printing = Printing {
+        json: args.json,
+        // What an older wisp wrote may hold secrets; what this one wrote has markers already.
+        masker: Masker::new(false),
+        secrets: 0,
+    };
+    let mut printed = BTreeSet::new();
+    for record in there {
+        printed.insert(record.id.as_str().to_owned());
+        printing.print(record, screen)?;
+    }
+    screen.out.flush()?;
+    let over = file.last(1, &Filter::default())?;
+    let over = over.iter().any(|last| last.kind == Kind::SessionEnd.name());
+    if let Some(follower) = follower.filter(|_| !over) {
+        follow(follower, &mut wanted, &printed, &mut printing, screen)?;
+    }
+    if printing.secrets > 0 {
+        screen.out.flush()?;
+        let count = counted(printing.secrets, "secret");
+        screen.err.line(&format!("{count} masked in these events"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which events are printed.
+struct Wanted {
+    filter: Filter,
+    tool: Option<String>,
+    /// The calls of that tool that were seen.
+    calls: BTreeSet<String>,
+}
+
+impl Wanted {
+    /// Whether an event is printed. Events come in order: of a call the one that names its tool comes first.
+    fn passes(&mut self, record: &Record) -> bool {
+        if let Some(tool) = &self.tool {
+            let named = record.text("tool") == Some(tool);
+            if let Some(call) = record.call.as_ref().filter(|_| named) {
+                self.calls.insert(call.clone());
+            }
+            let of_call = record.call.as_ref().is_some_and(|call| self.calls.contains(call));
+            if !named && !of_call {
+                return false;
+            }
+        }
+        self.filter.passes(record)
+    }
+
+    /// The last of a whole file.
+    fn last(&mut self, file: &AuditFile, count: usize) -> Result<VecDeque<Record>, AuditError> {
+        let mut last = VecDeque::new();
+        for record in file.events()? {
+            let record = record?;
+            if self.passes(&record) {
+                last.push_back(record);
+                if last.len() > count {
+                    last.pop_front();
+                }
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// How events are printed.
+struct Printing {
+    json: bool,
+    masker: Masker,
+    secrets: u64,
+}
+
+impl Printing {
+    fn print(&mut self, mut record: Record, screen: &mut Screen) -> anyhow::Result<()> {
+        record.masked += self.masker.mask_value(&mut record.details) as u64;
+        self.secrets += record.masked;
+        let line = if self.json {
             safe::json(&serde_json::to_string(&record)?).into_owned()
         } else if screen.out.surface().terminal {
             width::truncate(&row(&record), screen.out.width()).into_owned()
@@ -134,18 +226,41 @@ fn events(args: &Logs, found: &[SessionFile], screen: &mut Screen) -> anyhow::Re
             tabs(&record)
         };
         screen.out.line(&line)?;
+        Ok(())
     }
-    if secrets > 0 {
+}
+
+/// Prints events as they are written, until the session ends or nobody reads them.
+fn follow(
+    mut follower: Follower,
+    wanted: &mut Wanted,
+    printed: &BTreeSet<String>,
+    printing: &mut Printing,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    loop {
+        for record in follower.poll()? {
+            let ends = record.kind == Kind::SessionEnd.name();
+            if wanted.passes(&record) && !printed.contains(record.id.as_str()) {
+                printing.print(record, screen)?;
+            }
+            if ends {
+                return Ok(());
+            }
+        }
         screen.out.flush()?;
-        let count = counted(secrets, "secret");
-        screen.err.line(&format!("{count} masked in these events"))?;
+        std::thread::sleep(POLL);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// A kind that no event can have is a mistake in typing.
 fn known(kind: &str) -> Result<(), Usage> {
-    if Kind::named(kind).is_some() {
+    let within = |own: &&Kind| {
+        own.name()
+            .strip_prefix(kind)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
+    if Kind::named(kind).is_some() || Kind::ALL.iter().any(|own| within(&own)) {
         return Ok(());
     }
     let near = wisp_config::nearest(kind, Kind::ALL.iter().map(|k| k.name()));
