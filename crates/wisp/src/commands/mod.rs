@@ -2,9 +2,11 @@
 
 pub mod approvals;
 pub mod chat;
+pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod logs;
+pub mod man;
 pub mod models;
 pub mod outputs;
 mod recorded;
