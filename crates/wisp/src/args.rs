@@ -8,6 +8,9 @@ pub use wisp_agent::args::{Saved, Talk};
 /// A terminal agent for people who run their own models.
 ///
 /// Without a subcommand: with a prompt, one reply; on a terminal without one, a chat.
+///
+/// Exit codes: 0 done, 1 failed, 2 a call was refused or the limit of requests reached, 64 a wrong command line,
+/// 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(
     name = "wisp",
@@ -61,6 +64,29 @@ pub enum Sub {
     Config(Config),
     /// List what you allowed for a directory or everywhere, and take it back
     Approvals(Approvals),
+    /// Print what a shell needs to complete commands, models, ids and settings
+    Completions(Completions),
+    /// Write the pages of the manual into a directory
+    Man(Man),
+}
+
+/// Print what a shell needs to complete commands, models, ids and settings
+#[derive(Debug, Args)]
+#[command(after_help = "\
+bash: echo 'source <(wisp completions bash)' >> ~/.bashrc
+zsh:  echo 'source <(wisp completions zsh)' >> ~/.zshrc
+fish: wisp completions fish > ~/.config/fish/completions/wisp.fish")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    pub shell: String,
+}
+
+/// Write the pages of the manual into a directory
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The directory, which must exist
+    pub directory: PathBuf,
 }
 
 /// List what you allowed for a directory or everywhere, and take it back
@@ -89,6 +115,9 @@ pub enum ApprovalsSub {
 /// Talk to the model in this terminal
 #[derive(Debug, Default, Args)]
 pub struct Chat {
+    /// What to begin with
+    #[arg(conflicts_with = "json")]
+    pub prompt: Vec<String>,
     /// Model and tools.
     #[command(flatten)]
     pub talk: Talk,
@@ -111,6 +140,26 @@ pub struct Respond {
     /// Print one JSON object: reply, calls, usage, outputs
     #[arg(long)]
     pub json: bool,
+    /// Print what happens as it happens, one JSON object a line (docs/protocol.md)
+    #[arg(long, conflicts_with = "json")]
+    pub stream_json: bool,
+    /// The reply is JSON that satisfies the JSON schema in this file
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+    /// At most this many requests to the model; the exit code is 2 when they do not suffice
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_turns: Option<u32>,
+    /// Whether it is saved, and which conversation it continues.
+    #[command(flatten)]
+    pub saved: Saved,
+}
+
+impl Respond {
+    /// Whether there is nothing that only a single prompt has.
+    pub fn begins_a_chat(&self) -> bool {
+        let alone = self.json || self.stream_json || self.schema.is_some() || self.max_turns.is_some();
+        self.prompt.is_empty() && !alone
+    }
 }
 
 /// Which lines of an output: the same filters a model has.
@@ -274,9 +323,15 @@ pub struct Logs {
     /// The session, or the start of its name; else the latest
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only events of this kind
-    #[arg(long)]
-    pub kind: Option<String>,
+    /// Only events of this kind, or family of kinds (context); may be given several times, or with commas
+    #[arg(long, value_delimiter = ',')]
+    pub kind: Vec<String>,
+    /// Only events of calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Go on printing events as they are written, until the session ends
+    #[arg(long, short)]
+    pub follow: bool,
     /// Only events of this turn
     #[arg(long)]
     pub turn: Option<u64>,
@@ -320,6 +375,9 @@ pub struct Threads {
     /// Print a JSON array
     #[arg(long)]
     pub json: bool,
+    /// Find these words in every conversation: in what was said, called and printed
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
 }
 
 /// `wisp threads …`.

@@ -16,6 +16,8 @@ use crate::input::InputError;
 
 /// Something failed: the server, the model, a file.
 pub const FAILED: u8 = 1;
+/// A call was refused, or the most requests were made before the model was done.
+pub const REFUSED: u8 = 2;
 /// The command line or the configuration is wrong.
 pub const USAGE: u8 = 64;
 /// The person stopped it.

@@ -3,6 +3,7 @@
 mod args;
 mod chat;
 mod commands;
+mod complete;
 mod exit;
 mod input;
 mod pager;
@@ -22,6 +23,9 @@ use screen::Screen;
 fn main() -> ExitCode {
     // Before anything else: the sandbox's helper is this program too, and costs every command its start.
     if let Some(code) = wisp_exec::helper() {
+        return code;
+    }
+    if let Some(code) = complete::answer() {
         return code;
     }
     let cli = match Cli::try_parse() {
@@ -85,9 +89,12 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
         Some(Sub::Threads(args)) => commands::threads::run(args, env),
         Some(Sub::Config(args)) => commands::config::run(args, env),
         Some(Sub::Approvals(args)) => commands::approvals::run(&args, env),
-        None if cli.respond.prompt.is_empty() && std::io::stdin().is_terminal() => {
+        Some(Sub::Completions(args)) => commands::completions::run(&args, env),
+        Some(Sub::Man(args)) => commands::man::run(&args),
+        None if cli.respond.begins_a_chat() && std::io::stdin().is_terminal() => {
             let args = args::Chat {
                 talk: cli.respond.talk,
+                saved: cli.respond.saved,
                 ..args::Chat::default()
             };
             commands::chat::run(&args, env)

@@ -123,7 +123,8 @@ impl LineEditor {
         }
     }
 
-    fn remember(&mut self, line: &str) {
+    /// Adds a line to the history.
+    pub fn remember(&mut self, line: &str) {
         if line.trim().is_empty() || self.editor.add_history_entry(line).is_err() {
             return;
         }

@@ -72,7 +72,8 @@ fn command(line: &str) -> Result<Command, serde_json::Error> {
     })
 }
 
-fn write(event: &Event) -> io::Result<()> {
+/// Writes an event as a line of standard output.
+pub fn write(event: &Event) -> io::Result<()> {
     let line = safe::json(&serde_json::to_string(event)?).into_owned() + "\n";
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())?;

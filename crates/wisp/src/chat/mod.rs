@@ -3,6 +3,7 @@
 
 mod ahead;
 pub mod approve;
+mod copying;
 mod editor;
 mod filter;
 pub mod json;
@@ -35,8 +36,13 @@ pub use render::Renderer;
 /// How often the working line is redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Runs a conversation until it is left.
-pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) -> ExitCode {
+/// Runs a conversation until it is left. `first` is the line it begins with.
+pub fn run(
+    runtime: &Runtime,
+    handle: Handle,
+    screen: Screen,
+    (history, first): (PathBuf, Option<String>),
+) -> ExitCode {
     let interactive = io::stdin().is_terminal();
     if interactive {
         terminal::remember();
@@ -61,6 +67,7 @@ pub fn run(runtime: &Runtime, handle: Handle, screen: Screen, history: PathBuf) 
         env,
         interactive,
         asks,
+        first,
     };
     let effects: &[&str] = match (interactive, asks) {
         (true, _) => &["approve", "choose", "notify"],
@@ -139,6 +146,8 @@ struct Chat {
     interactive: bool,
     /// Whether somebody can be asked for an approval: at the terminal, also while lines are piped in.
     asks: bool,
+    /// The line that was given on the command line.
+    first: Option<String>,
 }
 
 /// What made the drawing stop.
@@ -154,11 +163,25 @@ impl Chat {
                 Pause::End(code) => return ExitCode::from(code),
                 Pause::Input if crate::exit::is_leaving() => std::thread::park(),
                 Pause::Input => {
-                    let line = self.line();
+                    let line = self.given().or_else(|| self.line());
                     self.send(line.map_or(Command::Quit, |text| Command::Message { text }));
                 }
             }
         }
+    }
+
+    /// The line of the command line, once, shown as if it had been typed.
+    fn given(&mut self) -> Option<String> {
+        let line = self.first.take()?;
+        if self.interactive {
+            let _ = self.renderer.err.painted(Role::Prompt, "> ");
+            let _ = self.renderer.err.line(&safe::safe(&line));
+            let _ = self.renderer.err.flush();
+        }
+        if let Some(editor) = &mut self.editor {
+            editor.remember(&line);
+        }
+        Some(line)
     }
 
     fn send(&self, command: Command) {
@@ -195,6 +218,10 @@ impl Chat {
             Event::Choice(choice) => self.choose(choice),
             Event::View(view) => self.view(view),
             Event::Notify { title, body } => self.notify(title, body),
+            Event::Copy { text, what } => {
+                self.renderer.settle();
+                copying::copy(text, what, &self.env, &mut self.renderer.err);
+            }
             event => self.renderer.draw(event),
         }
     }

@@ -27,6 +27,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
                 chooses: true,
                 banner: true,
                 warms: false,
+                reads: false,
             },
         ))?;
         return Ok(crate::chat::json::run(&runtime, handle));
@@ -37,9 +38,11 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
             chooses: interactive,
             banner: interactive,
             warms: interactive,
+            reads: interactive,
         },
     ))?;
-    let code = crate::chat::run(runtime.handle(), handle, screen, history);
+    let first = Some(args.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
+    let code = crate::chat::run(runtime.handle(), handle, screen, (history, first));
     runtime.shutdown_timeout(std::time::Duration::from_secs(3));
     Ok(code)
 }

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use wisp_agent::saved::{Folder, Listed, text};
+use wisp_agent::saved::{Folder, Listed, age, search, text};
 use wisp_host::{Clock, Env, SystemClock};
-use wisp_output::amount::size;
+use wisp_output::amount::{counted, size};
 use wisp_term::{Role, safe, width};
 
 use super::paths;
 use crate::args::{Threads, ThreadsSub};
+use crate::exit::Usage;
 use crate::pager::{self, Shown};
 use crate::screen::Screen;
 
@@ -21,9 +22,12 @@ pub fn run(args: Threads, env: Env) -> anyhow::Result<ExitCode> {
     let folder = Folder::new(paths(&env)?.transcripts());
     let mut screen = Screen::new(env, "auto");
     match args.command.unwrap_or(ThreadsSub::List) {
-        ThreadsSub::List => list(&folder, args.json, &mut screen)?,
+        ThreadsSub::List => match &args.search {
+            Some(words) => search(&folder, words, args.json, &mut screen)?,
+            None => list(&folder, args.json, &mut screen)?,
+        },
         ThreadsSub::Show { name } => {
-            let record = folder.load(&name)?.record;
+            let record = folder.load(&folder.find(&name)?)?.record;
             let shown = Shown {
                 path: None,
                 text: text(&record),
@@ -116,14 +120,58 @@ impl Row {
 
     /// How long ago it was saved, in its largest unit.
     fn age(&self) -> String {
-        let seconds = SystemClock.now().as_second() - self.saved().as_second();
-        match seconds.max(0) {
-            s if s < 60 => format!("{s} s"),
-            s if s < 3600 => format!("{} min", s / 60),
-            s if s < 86_400 => format!("{} h", s / 3600),
-            s => format!("{} days", s / 86_400),
+        age(SystemClock.now().as_second() - self.saved().as_second())
+    }
+}
+
+/// The conversations that have the words somewhere, with the places.
+fn search(folder: &Folder, query: &str, json: bool, screen: &mut Screen) -> anyhow::Result<()> {
+    let words = search::words(query);
+    if words.is_empty() {
+        return Err(Usage("--search needs a word to look for".to_owned()).into());
+    }
+    let (mut found, mut unread) = (Vec::new(), 0_u64);
+    for listed in folder.list()? {
+        match folder.load(&listed.name) {
+            Ok(loaded) => found.extend(
+                search::search(&loaded.record, &words)
+                    .into_iter()
+                    .map(|hit| (listed.name.clone(), hit)),
+            ),
+            Err(_) => unread += 1,
         }
     }
+    if json {
+        let row =
+            |(name, hit): &(String, search::Hit)| json!({"name": name, "turn": hit.turn, "line": hit.line});
+        let rows: Vec<_> = found.iter().map(row).collect();
+        screen
+            .out
+            .line(&safe::json(&serde_json::to_string_pretty(&rows)?))?;
+    } else {
+        for (name, hit) in &found {
+            let line = safe::safe(&hit.line.replace('\t', " "));
+            let row = if screen.out.surface().terminal {
+                let row = format!("{name:<26} turn {:<4} {line}", hit.turn);
+                width::truncate(&row, screen.out.width()).into_owned()
+            } else {
+                format!("{name}\t{}\t{line}", hit.turn)
+            };
+            screen.out.line(&row)?;
+        }
+        if found.is_empty() {
+            let text = format!("no conversation has {}", safe::safe(query));
+            screen.err.painted_line(Role::Quiet, &text)?;
+        }
+    }
+    if unread > 0 {
+        let text = format!(
+            "{} could not be read; wisp threads names them",
+            counted(unread, "conversation")
+        );
+        screen.err.painted_line(Role::Warn, &text)?;
+    }
+    Ok(())
 }
 
 fn list(folder: &Folder, json: bool, screen: &mut Screen) -> anyhow::Result<()> {
