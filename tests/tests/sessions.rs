@@ -232,7 +232,7 @@ fn several_kinds_and_one_tool_choose_what_the_log_shows() {
         "{of_tool:?}"
     );
     assert!(!of_tool.contains(&"prompt".to_owned()), "{of_tool:?}");
-    assert_eq!(kinds(&["--tool", "read_file"]), [String::new(); 0]);
+    assert_eq!(kinds(&["--tool", "read_file"]), Vec::<String>::new());
     assert_eq!(wisp.run(&["logs", "--kind", "promt"], "").code, Some(64));
 }
 

@@ -28,8 +28,11 @@ const MOST: usize = 50;
 /// What could stand at an argument: its value and a few words about it.
 type Values = Vec<(String, String)>;
 
+/// A subcommand, an argument of it, and what gives its values.
+type Row = (&'static str, &'static str, fn(&Known) -> Values);
+
 /// Which argument of which subcommand has which values; no subcommand stands for every one.
-const VALUES: [(&str, &str, fn(&Known) -> Values); 12] = [
+const VALUES: [Row; 12] = [
     ("", "model", models),
     ("", "tool", tools),
     ("", "resume", conversations),
@@ -52,8 +55,8 @@ struct Known {
 }
 
 /// Answers a shell that asks; none when this is an ordinary start.
-pub fn answer() -> Option<ExitCode> {
-    std::env::var_os(VARIABLE)?;
+pub fn answer(env: &Env) -> Option<ExitCode> {
+    env.get(VARIABLE)?;
     let directory = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(command)
         .var(VARIABLE)
@@ -80,9 +83,7 @@ fn with_values(command: Command) -> Command {
 }
 
 fn valued(subcommand: &str, argument: Arg) -> Arg {
-    let fits = |(of, id, _): &&(&str, &str, fn(&Known) -> Values)| {
-        (of.is_empty() || *of == subcommand) && argument.get_id() == *id
-    };
+    let fits = |(of, id, _): &&Row| (of.is_empty() || *of == subcommand) && argument.get_id() == *id;
     let Some((.., values)) = VALUES.iter().find(fits) else {
         return argument;
     };

@@ -25,14 +25,14 @@ fn main() -> ExitCode {
     if let Some(code) = wisp_exec::helper() {
         return code;
     }
-    if let Some(code) = complete::answer() {
+    let env = Env::of_process();
+    if let Some(code) = complete::answer(&env) {
         return code;
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let env = Env::of_process();
     log_to_stderr(&env);
     match run(cli, env.clone()) {
         Ok(code) => code,

@@ -60,6 +60,7 @@ pub enum Next {
 
 /// What an engine is started with besides the ground.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct Launch {
     /// Whether a person is there who can choose a model.
     pub chooses: bool,

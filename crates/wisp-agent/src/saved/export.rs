@@ -215,10 +215,10 @@ fn html(turns: &[Value]) -> String {
                     } else {
                         format!("<div class=\"reply\">{said}</div>\n")
                     };
-                    let items: String = calls(part)
+                    let items: Vec<String> = calls(part)
                         .map(|call| format!("<li><code>{}</code></li>", escaped(call)))
                         .collect();
-                    writeln!(page, "{said}<ul>{items}</ul>")
+                    writeln!(page, "{said}<ul>{}</ul>", items.concat())
                 }
                 "command" => writeln!(page, "<pre>!{}\n{said}</pre>", escaped(of(part, "command"))),
                 "output" => writeln!(page, "<pre>{said}</pre>"),

@@ -70,7 +70,9 @@ impl Conversation {
             lines.push(format!("  … {}", counted(earlier as u64, "earlier line")));
         }
         lines.extend(reply[earlier..].iter().map(|line| format!("  {line}")));
-        lines.iter().for_each(|line| self.events.line(line));
+        for line in &lines {
+            self.events.line(line);
+        }
     }
 
     /// How to continue this conversation after it is left; none when nothing of it is saved.

@@ -108,15 +108,12 @@ pub(super) async fn export(conversation: &mut Conversation, rest: &str, _: &Scen
 pub(super) async fn retry(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
     let last = conversation.record.turns().last();
     let prompt = last.and_then(|turn| conversation.record.entry(turn.prompt));
-    match prompt {
-        Some(prompt) => Next::Message(prompt.text().to_owned()),
-        None => {
-            conversation
-                .events
-                .note(NoteLevel::Error, "there is no message yet to ask again");
-            Next::Go
-        }
-    }
+    let Some(prompt) = prompt else {
+        let text = "there is no message yet to ask again";
+        conversation.events.note(NoteLevel::Error, text);
+        return Next::Go;
+    };
+    Next::Message(prompt.text().to_owned())
 }
 
 #[cfg(test)]

@@ -38,6 +38,6 @@ fn by_program(text: &str, env: &Env) -> Option<&'static str> {
         let mut quiet = vec!["sh", "-c", "exec \"$@\" >/dev/null 2>&1", "sh"];
         quiet.extend(&argv);
         let ended = wisp_exec::run_pager(&quiet, Cursor::new(text.as_bytes()));
-        ended.is_ok_and(|ended| ended.is_success()).then_some(argv[0])
+        ended.is_ok_and(wisp_exec::Ending::is_success).then_some(argv[0])
     })
 }
