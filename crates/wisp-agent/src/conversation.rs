@@ -112,6 +112,13 @@ pub struct Conversation {
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.
     pub secrets: Secrets,
+    /// What the command line asked of it.
+    pub terms: Terms,
+}
+
+/// What the command line asks of a conversation, for as long as it lasts.
+#[derive(Clone)]
+pub struct Terms {
     /// Which front end: `chat`, `respond`, `tui`.
     pub face: &'static str,
     /// The most requests of one turn.

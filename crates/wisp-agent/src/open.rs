@@ -20,7 +20,7 @@ use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::Store;
 use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Terms};
 use crate::events::Events;
 use crate::form::Form;
 use crate::history::History;
@@ -90,6 +90,15 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// What the command line asks of the conversation.
+    fn terms(&self) -> Terms {
+        Terms {
+            face: self.face,
+            max_steps: self.max_steps,
+            form: self.form.clone(),
+        }
+    }
+
     /// A setup with the machine's clock and random ids.
     pub fn new(env: Env, directory: PathBuf, face: &'static str) -> Self {
         Self {
@@ -435,9 +444,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         notice: None,
         demo,
         secrets,
-        face: setup.face,
-        max_steps: setup.max_steps,
-        form: setup.form.clone(),
+        terms: setup.terms(),
     };
     conversation.set_tools();
     conversation.instruct();

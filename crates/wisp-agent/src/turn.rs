@@ -139,18 +139,18 @@ impl Conversation {
     ) -> Result<TurnOutcome, TurnError> {
         let notice = self.notice.take().map(|notice| format!("[{notice}]"));
         let files = self.guide(prompt, progress);
-        let rule = self.form.as_ref().map(Form::rule);
+        let rule = self.terms.form.as_ref().map(Form::rule);
         let beside = [notice, files, rule].into_iter().flatten();
         let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
         self.begin(&whole, progress.number)?;
-        for step in 1..=self.max_steps {
+        for step in 1..=self.terms.max_steps {
             match self.step(step, turn, progress).await? {
                 Step::Replied => return Ok(TurnOutcome::Ok),
                 Step::Stopped => return Ok(TurnOutcome::Interrupted),
                 Step::Called => {}
             }
         }
-        Err(TurnError::TooManySteps(self.max_steps))
+        Err(TurnError::TooManySteps(self.terms.max_steps))
     }
 
     fn begin(&mut self, prompt: &str, number: u64) -> Result<(), TurnError> {

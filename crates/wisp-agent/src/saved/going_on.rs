@@ -78,7 +78,11 @@ impl Conversation {
     /// How to continue this conversation after it is left; none when nothing of it is saved.
     pub(crate) fn how_to_continue(&self) -> Option<String> {
         let thread = self.thread.as_ref().filter(|thread| thread.is_saved())?;
-        let program = if self.face == "tui" { "wisp-tui" } else { "wisp" };
+        let program = if self.terms.face == "tui" {
+            "wisp-tui"
+        } else {
+            "wisp"
+        };
         Some(format!("to continue: {program} --resume {}", thread.called()))
     }
 

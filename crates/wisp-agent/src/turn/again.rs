@@ -353,7 +353,9 @@ impl Conversation {
         changes: &mut Changes,
         progress: &Progress,
     ) -> Result<bool, TurnError> {
-        let Some(form) = &self.form else { return Ok(true) };
+        let Some(form) = &self.terms.form else {
+            return Ok(true);
+        };
         let Err(why) = form.check(&reply.content) else {
             return Ok(true);
         };

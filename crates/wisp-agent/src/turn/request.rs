@@ -201,7 +201,7 @@ impl Conversation {
     /// The form that the next reply is held to: once the model is done with its tools, or when it has none.
     fn form_now(&self, changes: &Changes) -> Option<&Form> {
         let calls = self.tools.is_some() && !changes.without_tools();
-        self.form.as_ref().filter(|_| changes.formed() || !calls)
+        self.terms.form.as_ref().filter(|_| changes.formed() || !calls)
     }
 
     /// The tokens a request is counted with when the reply is bounded: never fewer than it may have. Where the server
