@@ -19,6 +19,9 @@ pub const MOST: usize = 60;
 const ENTRIES: usize = 20_000;
 /// The most files at the top that are offered when nothing names them.
 const AT_TOP: usize = 20;
+/// The most files that are offered because they hold a name, and the most bytes that are searched for it.
+const FOUND: usize = 8;
+const SEARCHED: u64 = 32 * 1024 * 1024;
 /// The most words of a conversation that are compared with the names of files.
 const HEARD: usize = 4_000;
 /// How deep a look goes.
@@ -142,6 +145,42 @@ impl Snapshot {
             meant.insert(name.clone());
         }
         meant
+    }
+
+    /// Of a large folder, the files that hold one of some names, each with the first it holds. A name that stands in more
+    /// than [`FOUND`] files tells nothing. Reads small files only, [`SEARCHED`] bytes in all.
+    pub fn find(&self, folder: &Path, names: &[String]) -> Vec<(String, String)> {
+        if self.offered.is_none() || names.is_empty() {
+            return Vec::new();
+        }
+        let mut holders: Vec<Vec<&String>> = vec![Vec::new(); names.len()];
+        let mut bytes = 0;
+        for (path, file) in &self.files {
+            if file.bytes > SMALL || path.split('/').any(|part| part.starts_with('.')) {
+                continue;
+            }
+            bytes += file.bytes;
+            if bytes > SEARCHED {
+                break;
+            }
+            let Ok(text) = fs::read_to_string(folder.join(path)) else {
+                continue;
+            };
+            for (name, holders) in names.iter().zip(&mut holders) {
+                if holders.len() <= FOUND && text.contains(name.as_str()) {
+                    holders.push(path);
+                }
+            }
+        }
+        let mut found: Vec<(String, String)> = Vec::new();
+        for (name, holders) in names.iter().zip(holders) {
+            for path in holders.iter().filter(|_| holders.len() <= FOUND) {
+                if !found.iter().any(|(known, _)| known == *path) {
+                    found.push(((*path).clone(), name.clone()));
+                }
+            }
+        }
+        found
     }
 
     fn walk(&mut self, folder: &Path, under: &str, depth: usize, entries: &mut usize) {
@@ -378,6 +417,25 @@ mod tests {
         look.offer(home.path(), &heard);
         assert_eq!(look.names().count(), MOST);
         assert!(look.names().any(|name| name == "src/part12/mod.rs"));
+    }
+
+    #[test]
+    fn the_files_that_hold_a_name_are_found_unless_they_are_many() {
+        let home = large();
+        put(home.path(), "src/part3/mod.rs", "const MAX_TRIES: u8 = 3;\n");
+        let look = Snapshot::at(home.path(), &Heard::default());
+        let names = ["x".to_owned(), "MAX_TRIES".to_owned()];
+        assert_eq!(
+            look.find(home.path(), &names),
+            [("src/part3/mod.rs".to_owned(), "MAX_TRIES".to_owned())]
+        );
+        let small = tempfile::tempdir().expect("a directory");
+        put(small.path(), "a", "MAX_TRIES");
+        let look = Snapshot::at(small.path(), &Heard::default());
+        assert!(
+            look.find(small.path(), &names).is_empty(),
+            "of a small folder all are offered"
+        );
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct GuidedTurn {
     said: String,
     /// What in it, and in what commands printed, can name a file.
     heard: Heard,
+    /// Of a large folder, files that hold a name of the request, each with that name.
+    found: Vec<(String, String)>,
     /// The words of it that look like names of files.
     said_names: Vec<String>,
     wants_change: bool,
@@ -117,8 +119,9 @@ pub struct GuidedTurn {
     appended: Option<String>,
     /// How often the folder was another after an action than before it.
     changes: u32,
-    /// Whether a command was repeated.
+    /// Whether a command was repeated, and whether one that was to change a file changed none.
     stuck: bool,
+    vain: bool,
     /// Actions taken; of a look with the number of changes before it.
     taken: BTreeSet<u64>,
     actions: u32,
@@ -149,8 +152,14 @@ impl GuidedTurn {
         let said = format!("{said}\n{request}");
         let mut heard = Heard::default();
         heard.add(&said);
-        let look = Snapshot::at(&folder, &heard);
+        let mut look = Snapshot::at(&folder, &heard);
+        let found = look.find(&folder, &words::identifiers(request));
+        for (path, _) in &found {
+            heard.add(path);
+        }
+        look.offer(&folder, &heard);
         Self {
+            found,
             folder,
             heard,
             said_names: words::file_names(&said),
@@ -172,7 +181,11 @@ impl GuidedTurn {
         if self.look.has_more() {
             return String::new();
         }
-        let names: Vec<&str> = self.look.names().collect();
+        let with = |name: &str| match self.found.iter().find(|(path, _)| path == name) {
+            Some((_, word)) => format!("{name} (has {word})"),
+            None => name.to_owned(),
+        };
+        let names: Vec<String> = self.look.names().map(with).collect();
         let names = if names.is_empty() {
             "none".to_owned()
         } else {
@@ -235,12 +248,16 @@ impl GuidedTurn {
             self.edits(&mut offers);
             return offers;
         }
-        if self.stuck && self.refused && !self.changed && self.wants_change {
-            // A command that did not make the change is not tried a third time.
+        if (self.stuck && self.refused || self.vain) && self.says_what && !self.changed {
+            // Another command would not make the change either.
             self.edits(&mut offers);
             if !offers.is_empty() {
                 return offers;
             }
+        }
+        let unread = self.unread();
+        if !unread.is_empty() {
+            return vec![("read", vec![("path", Takes::OneOf(unread))])];
         }
         if !self.awaits_file() {
             offers.push(("run", vec![("command", Takes::UpTo(COMMAND))]));
@@ -253,6 +270,20 @@ impl GuidedTurn {
             self.edits(&mut offers);
         }
         offers
+    }
+
+    /// The named files of a request that says what is to become of what in them, before one of them was read: a small model
+    /// that has not read the file makes up what stands in it.
+    fn unread(&self) -> Vec<&str> {
+        if !self.only_changes || !self.says_what || self.adds || self.changed || self.vain {
+            return Vec::new();
+        }
+        let named = self.listed().filter(|name| words::names(&self.said, name));
+        let named: Vec<&str> = named.filter(|name| self.look.text(name).is_some()).collect();
+        if named.iter().any(|name| self.seen.contains(*name)) {
+            return Vec::new();
+        }
+        named
     }
 
     /// Whether a file is to be written first: one was asked for, and a small model runs it before it is there.
@@ -540,6 +571,7 @@ impl GuidedTurn {
             return match action {
                 "read" if self.clipped => excerpt::rest_of(&self.folder, text("path"), &self.wanted),
                 "run" if self.wants_change && !self.look.has_more() && words::edits(text("command")) => {
+                    self.vain = true;
                     IN_VAIN.to_owned()
                 }
                 _ => told,

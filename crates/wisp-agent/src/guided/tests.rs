@@ -76,14 +76,7 @@ fn a_file_is_replaced_in_by_its_lines_once_it_was_read() {
         ("other.txt", "draft\n"),
     ]);
     let mut guide = guide(&home, "In report.txt, change draft to final.");
-    assert_eq!(
-        offers(&guide),
-        [
-            "run command",
-            "read path=[\"other.txt\",\"report.txt\"]",
-            "answer text"
-        ]
-    );
+    assert_eq!(offers(&guide), ["read path=[\"report.txt\"]", "answer text"]);
     assert_eq!(does(&mut guide, "read", &json!({"path": "report.txt"})), None);
     assert_eq!(
         offers(&guide)[1..3],
@@ -274,41 +267,63 @@ fn in_a_large_folder_files_are_offered_that_were_named_or_printed() {
 }
 
 #[test]
-fn a_file_that_was_named_by_its_last_part_is_no_new_one() {
+fn a_file_that_was_named_by_its_last_part_is_read_first_and_no_new_one() {
     let home = large();
     let mut guide = guide(&home, "In f41.py, change rate to 9.");
+    assert_eq!(offers(&guide), ["read path=[\"src/f41.py\"]", "answer text"]);
+    does(&mut guide, "read", &json!({"path": "src/f41.py"}));
     assert_eq!(
         offers(&guide),
         [
             "run command",
-            "read path=[\"README.md\",\"src/f41.py\"]",
-            "answer text"
-        ]
-    );
-    let blind = json!({"command": "sed -i 's/rate = 5/rate = 9/' src/f41.py"});
-    assert_eq!(
-        guide.after("run", &object(&blind), true),
-        "(this changed no file)"
-    );
-}
-
-#[test]
-fn a_command_that_changed_nothing_is_not_tried_a_third_time() {
-    let home = large();
-    let mut guide = guide(&home, "In f41.py, change rate to 9.");
-    let blind = json!({"command": "sed -i 's/rate = 5/rate = 9/' src/f41.py"});
-    assert_eq!(does(&mut guide, "run", &blind), None);
-    guide.note_run(0, "");
-    assert!(does(&mut guide, "run", &blind).is_some_and(|bar| bar.starts_with("You did this already")));
-    assert_eq!(offers(&guide), ["answer text"]);
-    assert!(guide.refuse_answer("It is 9 now.").is_some());
-    assert_eq!(
-        offers(&guide),
-        [
+            "read path=[\"README.md\"]",
             "replace path=[\"src/f41.py\"] old=[\"rate = 7\"] new",
             "answer text"
         ]
     );
+}
+
+#[test]
+fn a_command_that_changed_nothing_says_so_and_is_not_tried_again() {
+    let home = large();
+    let mut guide = guide(&home, "Change rate to 9 in f41.py, and in f42.py");
+    let blind = object(&json!({"command": "sed -i 's/rate = 5/rate = 9/' src/f41.py src/f42.py"}));
+    assert_eq!(guide.after("run", &blind, true), "(this changed no file)");
+    assert_eq!(
+        offers(&guide),
+        [
+            "replace path=[\"src/f41.py\"] old=[\"rate = 7\"] new",
+            "replace path=[\"src/f42.py\"] old=[\"rate = 7\"] new",
+            "answer text"
+        ]
+    );
+}
+
+#[test]
+fn after_an_answer_without_a_change_a_repeated_command_gives_way_to_edits() {
+    let home = folder(&[("a.txt", "rate = 7\n")]);
+    let mut guide = guide(&home, "Set rate to 9 in a.txt");
+    let list = json!({"command": "cat a.txt"});
+    assert_eq!(does(&mut guide, "run", &list), None);
+    assert!(does(&mut guide, "run", &list).is_some_and(|bar| bar.starts_with("You did this already")));
+    assert_eq!(offers(&guide), ["answer text"]);
+    assert!(guide.refuse_answer("It is set.").is_some());
+    assert_eq!(
+        offers(&guide),
+        ["replace path=[\"a.txt\"] old=[\"rate = 7\"] new", "answer text"]
+    );
+}
+
+#[test]
+fn a_file_that_holds_a_name_of_the_request_is_offered() {
+    let home = large();
+    put(home.path(), "src/f7.py", "MAX_TRIES = 17\n");
+    let guide = guide(&home, "What is the value of MAX_TRIES?");
+    assert_eq!(
+        guide.files(),
+        "(Files here: README.md, src/f7.py (has MAX_TRIES); and 89 more in src)"
+    );
+    assert_eq!(offers(&guide)[1], "read path=[\"README.md\",\"src/f7.py\"]");
 }
 
 #[test]

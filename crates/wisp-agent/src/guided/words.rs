@@ -51,6 +51,8 @@ static REQUESTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(please|can\s+you|could\s+you|would\s+you|will\s+you)\b")
         .expect("the pattern is a constant")
 });
+static IDENTIFIERS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b[A-Za-z_][A-Za-z0-9_]*\b").expect("the pattern is a constant"));
 static EDITS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(sed|perl)\b[^|;&]*\s-\w*i|(^|[^0-9&>])>>?\s*[\w./]|\btee\b")
         .expect("the pattern is a constant")
@@ -78,6 +80,19 @@ pub fn says_what(request: &str) -> bool {
 /// Whether a request asks to look at something or to run it, beside what it may change.
 pub fn asks_to_look(request: &str) -> bool {
     LOOKS.is_match(request)
+}
+
+/// The words of a request that look like names in a program, in order, each once: `MAX_TRIES`, `parse_amount`, `readLine`.
+pub fn identifiers(request: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in IDENTIFIERS.find_iter(&without_names(request)) {
+        let word = word.as_str();
+        let inner = |c: char| c == '_' || c.is_ascii_uppercase();
+        if word.len() >= 4 && word.chars().skip(1).any(inner) && !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+    }
+    found
 }
 
 /// Whether a command is one that writes into files.
@@ -240,6 +255,16 @@ mod tests {
         ] {
             assert!(!asks_to_look(request), "{request}");
         }
+    }
+
+    #[test]
+    fn names_of_a_program_are_told_from_words() {
+        assert_eq!(
+            identifiers(
+                "Where is parse_amount called, and what is MAX_TRIES or readLine? See Main_Unit.py. I am OK."
+            ),
+            ["parse_amount", "MAX_TRIES", "readLine"]
+        );
     }
 
     #[test]
