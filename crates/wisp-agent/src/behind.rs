@@ -79,6 +79,9 @@ impl Recollection for Record<'_> {
             header: recalled.header,
             text: recalled.text,
             kept: recalled.kept.map(|id| id.as_str().to_owned()),
+            printed: recalled
+                .printed
+                .map(|printed| (printed.bytes, (printed.out_lines, printed.lines))),
             entries: recalled.entries.len(),
         })
     }

@@ -39,6 +39,8 @@ pub struct Shown {
     pub bytes: u64,
     /// Lines of the whole.
     pub lines: u64,
+    /// Lines of a command's stdout among them.
+    pub out_lines: Option<u64>,
     /// What the model was not shown.
     pub held: Vec<HeldRange>,
     /// Whether the whole is in the store.
@@ -252,6 +254,7 @@ impl Conversation {
             // Of what was printed, as everywhere: a command's frames are wisp's own.
             bytes: admitted.printed.0,
             lines: admitted.printed.1,
+            out_lines: admitted.out_lines,
             held: held(admitted),
             kept: admitted.kept.is_some(),
             not_kept: admitted.not_kept.clone(),

@@ -92,6 +92,7 @@ impl Conversation {
             text: admitted.shown.clone(),
             bytes,
             lines,
+            out_lines: None,
             held,
             kept: admitted.kept.is_some(),
             not_kept: admitted.not_kept.clone(),

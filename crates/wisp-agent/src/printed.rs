@@ -76,7 +76,7 @@ impl Shown {
     pub fn sections(&self) -> Vec<Section> {
         let command = self.title.starts_with("run_command ") || self.title.starts_with("! ");
         if command && self.held.is_empty() {
-            streams::framed(&self.text)
+            streams::framed(&self.text, self.out_lines.map(|out| (out, self.lines)))
         } else {
             Vec::new()
         }
@@ -99,7 +99,8 @@ impl Shown {
         let content = Streams::new(MemoryContent::whole(self.text.as_bytes()), &self.sections());
         let reader = Stretch::all(&content);
         let digest = wisp_digest::digest_reader(reader, wisp_digest::Options::default());
-        let digest = digest.expect("memory can be read");
+        let mut digest = digest.expect("memory can be read");
+        digest.bytes = self.bytes;
         digest.render(views::DIGEST, wisp_digest::View::Notable)
     }
 }
@@ -115,10 +116,25 @@ mod tests {
             text: "exit status 0\nstdout:\n1\n2\n".into(),
             bytes: 4,
             lines: 2,
+            out_lines: Some(2),
             held: Vec::new(),
             kept,
             not_kept: None,
         }
+    }
+
+    #[test]
+    fn a_line_that_reads_like_a_frame_is_a_line() {
+        let mut one = shown("aaaa000000000000", false);
+        let frames = |one: &Shown| one.page().output.unwrap().frames;
+        one.text = "exit status 0\nstdout:\nstderr:\n2\nstderr:\n3\n".into();
+        (one.bytes, one.lines, one.out_lines) = (12, 3, Some(2));
+        assert_eq!(frames(&one), [0, 1, 4]);
+        (one.bytes, one.lines, one.out_lines) = (20, 4, Some(4));
+        assert_eq!(frames(&one), [0, 1], "all of it is stdout's");
+        one.text = "exit status 0\nstdout:\n1\nstill running: sleep 9 (pid 7)\n".into();
+        (one.bytes, one.lines, one.out_lines) = (2, 1, Some(1));
+        assert_eq!(frames(&one), [0, 1, 3], "wisp's own words below it");
     }
 
     #[test]

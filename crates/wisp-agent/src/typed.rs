@@ -112,6 +112,7 @@ fn remember(conversation: &mut Conversation, line: &str, pending: &Pending) {
         text: pending.admitted.shown.clone(),
         bytes: summary.bytes,
         lines: summary.lines,
+        out_lines: pending.admitted.out_lines,
         held: summary.held,
         kept: summary.stored,
         not_kept: pending.admitted.not_kept.clone(),

@@ -239,7 +239,8 @@ pub fn digest_within(kept: &Kept, room: usize) -> Result<String, String> {
     let streams = kept.streams();
     let reader = wisp_output::content::Stretch::all(&streams);
     let options = wisp_digest::Options { exit };
-    let digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;
+    let mut digest = wisp_digest::digest_reader(reader, options).map_err(|e| e.to_string())?;
+    digest.bytes = streams.printed();
     Ok(digest.render(room, wisp_digest::View::Notable))
 }
 

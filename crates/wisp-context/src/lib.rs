@@ -70,7 +70,7 @@ pub use entry::{Content, Cut, Dropped, Entry, EntryId, Kind, Later, Origin, Revi
 pub use estimate::{Basis, Estimate, Estimator, Miss, RATIO_BOUNDS, START_RATIO};
 pub use message::{MESSAGE_FRAME, Message, Part, PartKind, Request, Role, ToolCall};
 pub use notes::{Author, NOTES_A_TURN, Note, TASK_CHARS, Task, VALUE_CHARS};
-pub use output::{Arrival, HeldBack, Output, Reference, Status};
+pub use output::{Arrival, HeldBack, Output, Printed, Reference, Status};
 pub use pressure::{Action, Pressure, reserve};
 pub use recall::{Recalled, Wanted};
 pub use record::{LastUse, Rules, ThreadRecord};

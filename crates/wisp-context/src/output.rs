@@ -40,6 +40,17 @@ impl Status {
     }
 }
 
+/// How much a command printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Printed {
+    /// Bytes of both streams.
+    pub bytes: u64,
+    /// Lines of both streams.
+    pub lines: u64,
+    /// Lines of stdout.
+    pub out_lines: u64,
+}
+
 /// How much of an output the model was not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldBack {
@@ -75,6 +86,8 @@ pub struct Arrival {
     pub bytes: u64,
     /// Lines of the whole.
     pub lines: u64,
+    /// Lines of a command's stdout, which the others of the whole follow as its stderr.
+    pub out_lines: Option<u64>,
     /// What was held back; `None` when `shown` is the whole.
     pub held_back: Option<HeldBack>,
     /// Id of the stored whole, when it was kept.
@@ -119,6 +132,9 @@ pub struct Output {
     pub bytes: u64,
     /// Lines of the whole.
     pub lines: u64,
+    /// Lines of a command's stdout, which the others of the whole follow as its stderr.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_lines: Option<u64>,
     /// What was held back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_back: Option<HeldBack>,
@@ -159,6 +175,15 @@ impl Output {
         self.data.map_or(0..sent.len(), |(from, to)| from..to)
     }
 
+    /// What a command printed; `None` for another tool, and in a record from before it was counted.
+    pub fn printed(&self) -> Option<Printed> {
+        Some(Printed {
+            bytes: self.bytes,
+            lines: self.lines,
+            out_lines: self.out_lines?,
+        })
+    }
+
     /// What a view at `revision` carries: the reference once it is in force, else what was shown.
     pub(crate) fn sent(&self, revision: Revision) -> (&Text, bool) {
         match &self.reference {
@@ -178,6 +203,7 @@ impl From<Arrival> for Output {
             canonical,
             bytes: arrival.bytes,
             lines: arrival.lines,
+            out_lines: arrival.out_lines,
             held_back: arrival.held_back,
             kept: arrival.kept,
             status: arrival.status,
@@ -201,6 +227,8 @@ struct SavedOutput {
     bytes: Option<u64>,
     #[serde(default)]
     lines: Option<u64>,
+    #[serde(default)]
+    out_lines: Option<u64>,
     held_back: Option<HeldBack>,
     kept: Option<Text>,
     #[serde(default)]
@@ -226,6 +254,7 @@ impl From<SavedOutput> for Output {
         Self {
             bytes: saved.bytes.unwrap_or(size(whole.len())),
             lines: saved.lines.unwrap_or_else(|| size(whole.lines().count())),
+            out_lines: saved.out_lines,
             canonical: (!content.is_empty() && content != shown).then_some(content),
             call: saved.call,
             tool: saved.tool,

@@ -4,6 +4,7 @@
 //! from the record. Paging to a budget, and outputs that only the store has whole, are the tool's.
 
 use crate::entry::{Content, Entry, EntryId, Kind};
+use crate::output::{Output, Printed};
 use crate::record::ThreadRecord;
 use crate::reference::shorten;
 use crate::text::Text;
@@ -58,6 +59,8 @@ pub struct Recalled {
     pub entries: Vec<EntryId>,
     /// When it is one output of which a part was held back: the id of the stored whole.
     pub kept: Option<Text>,
+    /// When it is one output of a command: how much it printed.
+    pub printed: Option<Printed>,
 }
 
 impl ThreadRecord {
@@ -119,6 +122,7 @@ impl ThreadRecord {
             text: body(entry),
             entries: vec![entry.id],
             kept: kept(entry),
+            printed: entry.output().and_then(Output::printed),
         }
     }
 
@@ -145,6 +149,7 @@ impl ThreadRecord {
             text,
             entries: entries.iter().map(|entry| entry.id).collect(),
             kept: None,
+            printed: None,
         })
     }
 
@@ -165,6 +170,7 @@ impl ThreadRecord {
             text,
             entries: vec![first.id],
             kept: None,
+            printed: None,
         })
     }
 
@@ -189,8 +195,9 @@ impl ThreadRecord {
         };
         let text = hits.iter().map(line).collect::<Vec<_>>().join("\n");
         let header = format!(
-            "{} entries with \"{}\"; recall entry N shows one whole",
-            hits.len(),
+            "{} {} with \"{}\"; recall entry N shows one whole",
+            wisp_amount::grouped(hits.len() as u64),
+            if hits.len() == 1 { "entry" } else { "entries" },
             shorten(words, 80)
         );
         Ok(Recalled {
@@ -198,6 +205,7 @@ impl ThreadRecord {
             text,
             entries: hits.iter().map(|hit| hit.entry).collect(),
             kept: None,
+            printed: None,
         })
     }
 }

@@ -22,8 +22,13 @@ pub fn number(sections: &mut [Section]) {
 /// Lines above the first frame of a shown command's output, at most: how it ended, and notes on the call.
 const HEADER: usize = 8;
 
+/// How many lines a command printed to stdout, and how many in all.
+pub type Counts = (u64, u64);
+
 /// The streams in the text of a command's output as a model is shown it whole, by its frames; none when it has none.
-pub fn framed(text: &str) -> Vec<Section> {
+/// With `counts` a line of the command's own that reads like a frame is none; without, the first such line is taken for
+/// one.
+pub fn framed(text: &str, counts: Option<Counts>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut at = 0;
     for (place, line) in text.split_inclusive('\n').enumerate() {
@@ -33,9 +38,13 @@ pub fn framed(text: &str) -> Vec<Section> {
             .filter(|name| ["stdout", "stderr"].contains(name));
         let is_frame = match (name, sections.last()) {
             (Some(_), None) => place < HEADER,
-            (Some("stderr"), Some(before)) => before.name.as_deref() == Some("stdout"),
+            (Some("stderr"), Some(before)) => {
+                let whole = counts.is_none_or(|(out, _)| before.lines == out);
+                before.name.as_deref() == Some("stdout") && whole
+            }
             _ => false,
         };
+        let is_over = counts.is_some_and(|(_, all)| lines_of(&sections) == all);
         if is_frame {
             sections.push(Section {
                 name: name.map(str::to_owned),
@@ -46,7 +55,9 @@ pub fn framed(text: &str) -> Vec<Section> {
                 number: 0,
                 binary: false,
             });
-        } else if let Some(section) = sections.last_mut() {
+        } else if let Some(section) = sections.last_mut()
+            && !is_over
+        {
             section.bytes += line.len() as u64;
             section.lines += 1;
         }
@@ -122,6 +133,7 @@ pub struct Streams<C> {
     content: C,
     parts: Vec<Part>,
     bytes: u64,
+    printed: u64,
 }
 
 impl<C: Content> Streams<C> {
@@ -152,11 +164,22 @@ impl<C: Content> Streams<C> {
             });
             at = whole;
         }
+        let printed = if sections.is_empty() {
+            whole
+        } else {
+            sections.iter().map(|section| section.bytes).sum()
+        };
         Self {
             content,
             parts,
             bytes: at,
+            printed,
         }
+    }
+
+    /// How many bytes were printed: without the newline that ends a stream which has none where another follows.
+    pub fn printed(&self) -> u64 {
+        self.printed
     }
 
     /// Where byte `offset` of the streams is in the file; the end of the last stream for any after it.

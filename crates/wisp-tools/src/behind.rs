@@ -7,6 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::Value;
+use wisp_output::streams::Counts;
 
 /// What is wanted of the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Recalled {
     pub text: String,
     /// The id of the stored whole, when part of an output was held back.
     pub kept: Option<String>,
+    /// When it is one output of a command: bytes and lines of what it printed, and how many of the lines to stdout.
+    pub printed: Option<(u64, Counts)>,
     /// How many entries it is made of.
     pub entries: usize,
 }

@@ -130,6 +130,7 @@ fn entries_are_read_from_the_store_when_part_of_them_was_held_back() {
         let entry = |kept: Option<&str>| Recalled {
             header: "entry 4: output of run_command, exit status 2, turn 1".into(),
             text: "what was shown\n".into(),
+            printed: None,
             kept: kept.map(str::to_owned),
             entries: 1,
         };

@@ -201,6 +201,7 @@ pub(crate) fn shown(entry: &Entry) -> Option<Shown> {
         text: output.whole().to_owned(),
         bytes: output.bytes,
         lines: output.lines,
+        out_lines: output.out_lines,
         held: Vec::new(),
         kept: output.kept.is_some(),
         not_kept: None,

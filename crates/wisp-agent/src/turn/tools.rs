@@ -266,8 +266,9 @@ impl Conversation {
         let admitted = &pending.admitted;
         let mut arrival = Arrival::new(call, pending.tool.as_str(), admitted.shown.as_str());
         arrival.data = Some(admitted.data.clone());
-        arrival.bytes = admitted.bytes;
-        arrival.lines = admitted.lines;
+        // Of what was printed, as everywhere: a command's frames are wisp's own.
+        (arrival.bytes, arrival.lines) = admitted.printed;
+        arrival.out_lines = admitted.out_lines;
         arrival.held_back = held_back(admitted);
         arrival.kept = admitted.kept.as_ref().map(|_| pending.call.as_str().into());
         arrival.status = status(&pending.ending);

@@ -160,7 +160,8 @@ fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> 
         exit: source.exit.as_deref().and_then(crate::exit_status),
     };
     let digest = source.with(|content| digest_reader(Stretch::all(content), options));
-    let digest = digest.map_err(|e| format!("{} cannot be read: {e}", source.name))?;
+    let mut digest = digest.map_err(|e| format!("{} cannot be read: {e}", source.name))?;
+    digest.bytes = source.printed();
     let told = [
         streams::told(&source.sections),
         source.exit.clone().unwrap_or_default(),
@@ -173,7 +174,7 @@ fn digest(source: &Source, view: View, budget: usize) -> Result<String, String> 
         "{} in short, read from all of it without a model: {} ({}){told}\n",
         source.name,
         counted(source.lines, "line"),
-        size(source.bytes()),
+        size(source.printed()),
     );
     let footer = format!("[memory \"recall {} from line N\" shows the lines]", source.name);
     let room = budget.saturating_sub(header.len() + footer.len());

@@ -22,6 +22,8 @@ pub(super) struct Source {
     pub lines: u64,
     /// A command's streams, by which their lines are named.
     pub sections: Vec<Section>,
+    /// Bytes that were printed, where the record has them.
+    printed: Option<u64>,
     bytes: Bytes,
 }
 
@@ -48,17 +50,20 @@ impl Source {
             exit: None,
             lines,
             sections: Vec::new(),
+            printed: None,
             bytes: Bytes::Held(text.into_bytes()),
         }
     }
 
     /// The text of a command's output, its lines counted in its streams.
-    fn without_frames(mut self) -> Self {
+    fn without_frames(mut self, printed: Option<(u64, streams::Counts)>) -> Self {
         if let Bytes::Held(bytes) = &self.bytes {
-            let sections = streams::framed(&String::from_utf8_lossy(bytes));
+            let sections =
+                streams::framed(&String::from_utf8_lossy(bytes), printed.map(|(_, counts)| counts));
             if !sections.is_empty() {
                 self.lines = streams::lines_of(&sections);
                 self.sections = sections;
+                self.printed = printed.map(|(bytes, _)| bytes);
             }
         }
         self
@@ -72,6 +77,7 @@ impl Source {
             lines: kept.record.lines,
             bytes: Bytes::Stored(kept.streams()),
             sections: kept.record.sections,
+            printed: None,
         }
     }
 
@@ -83,11 +89,14 @@ impl Source {
         }
     }
 
-    /// Its size in bytes, without a command's frames.
-    pub(super) fn bytes(&self) -> u64 {
+    /// How many bytes were printed: its size without a command's frames.
+    pub(super) fn printed(&self) -> u64 {
         match &self.bytes {
-            Bytes::Stored(file) => file.bytes(),
-            Bytes::Held(bytes) => Streams::new(MemoryContent::whole(bytes), &self.sections).bytes(),
+            Bytes::Stored(file) => file.printed(),
+            Bytes::Held(bytes) => {
+                let counted = || Streams::new(MemoryContent::whole(bytes), &self.sections).printed();
+                self.printed.unwrap_or_else(counted)
+            }
         }
     }
 }
@@ -132,7 +141,11 @@ fn entry(number: u64, call: &Call<'_>) -> Result<Source, String> {
     let Some(id) = &recalled.kept else {
         let command = recalled.header.contains(OF_A_COMMAND);
         let source = Source::text(name, recalled.header, recalled.text);
-        return Ok(if command { source.without_frames() } else { source });
+        return Ok(if command {
+            source.without_frames(recalled.printed)
+        } else {
+            source
+        });
     };
     match opened(id, call) {
         Ok(kept) => {

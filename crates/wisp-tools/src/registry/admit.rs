@@ -51,6 +51,8 @@ pub struct Admitted {
     pub lines: u64,
     /// Bytes and lines that were printed: the whole less a command's header and frames.
     pub printed: (u64, u64),
+    /// Lines that a command printed to stdout.
+    pub out_lines: Option<u64>,
     /// What the model was not shown.
     pub held: Vec<HeldRange>,
     /// The stored output, when there is one.
@@ -127,6 +129,10 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
         bytes: 0,
         lines: 0,
         printed: (0, 0),
+        out_lines: match &body {
+            Body::Command { outcome, .. } => Some(outcome.stdout.lines()),
+            _ => None,
+        },
         held: Vec::new(),
         kept: None,
         not_kept: None,

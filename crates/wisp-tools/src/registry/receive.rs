@@ -81,6 +81,7 @@ impl Registry {
             bytes,
             lines,
             printed: (bytes, lines),
+            out_lines: None,
             held: presented.held,
             kept,
             not_kept: presented.not_kept,
