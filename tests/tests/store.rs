@@ -180,7 +180,7 @@ fn a_person_filters_yesterdays_build_from_the_shell() {
         "187: 187\n197: 197\n[2 of 10 lines that pass the filters]\n"
     );
     let first = shown(&["--matching", "7$", "--head", "1"]);
-    assert_eq!(first, "7: 7\n[1 of 2000 lines that pass the filters]\n");
+    assert_eq!(first, "7: 7\n[1 of 2,000 lines that pass the filters]\n");
     let wrong = wisp.run(&["show", short, "--head", "1", "--tail", "1"], "");
     assert_eq!(wrong.code, Some(64), "{}", wrong.err);
     let wrong = wisp.run(&["show", "feedface"], "");

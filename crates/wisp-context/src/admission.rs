@@ -3,6 +3,9 @@
 //! A result reaches the record already inside its budget; this is the deterministic excerpt for what did not: the
 //! outputs of a file written before the decision was stored.
 
+use wisp_amount::counted;
+
+use crate::message::size;
 use crate::text::Text;
 
 /// Bytes of an output of a file from before admission that are shown at most: the least tool-output budget.
@@ -24,9 +27,10 @@ pub fn excerpt(text: &Text, most: usize) -> Text {
     let between = &text[head..tail];
     let lines = between.lines().count();
     Text::from(format!(
-        "{}\n[… {lines} lines ({} bytes) held back …]\n{}",
+        "{}\n[… {} ({}) held back …]\n{}",
         text[..head].trim_end_matches('\n'),
-        between.len(),
+        counted(size(lines), "line"),
+        counted(size(between.len()), "byte"),
         &text[tail..],
     ))
 }

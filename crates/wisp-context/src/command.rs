@@ -1,5 +1,7 @@
 //! Commands the person runs themselves, and how the model is told of them.
 
+use wisp_amount::counted;
+
 use crate::entry::EntryId;
 use crate::output::Status;
 use crate::reference::{NOT_RUN_AGAIN, edges};
@@ -27,11 +29,7 @@ pub struct Typed {
 
 /// The notice the next request carries, under entry `id`.
 pub(crate) fn notice(typed: &Typed, id: EntryId, memory: bool) -> Text {
-    let lines = if typed.lines == 1 {
-        "1 line".to_owned()
-    } else {
-        format!("{} lines", typed.lines)
-    };
+    let lines = counted(typed.lines, "line");
     let head = format!(
         "[the person ran `{}` themselves in {} ({}, {lines}); this was not your action; ",
         typed.command,

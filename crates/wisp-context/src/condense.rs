@@ -64,11 +64,7 @@ impl Step {
 }
 
 fn turns(count: u32) -> String {
-    if count == 1 {
-        "1 turn".to_owned()
-    } else {
-        format!("{count} turns")
-    }
+    wisp_amount::counted(count.into(), "turn")
 }
 
 /// A condensation as it was applied; the fields of its `context.condensation` event.

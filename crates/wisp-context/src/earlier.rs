@@ -333,7 +333,8 @@ fn missing(listed: &BTreeSet<u32>, through: u32) -> Option<String> {
         0 => None,
         1 => Some(format!("- turn {first} is not listed")),
         _ => Some(format!(
-            "- {count} turns between {first} and {last} are not listed"
+            "- {} between {first} and {last} are not listed",
+            wisp_amount::counted(count.into(), "turn")
         )),
     }
 }

@@ -4,6 +4,7 @@
 //! to see it again; never that a command should be run again for it.
 
 use serde::Serialize;
+use wisp_amount::counted;
 
 use crate::blocks::Place;
 use crate::entry::{Content, Entry, EntryId};
@@ -85,13 +86,13 @@ fn reference(entry: &Entry, output: &Output, call: Option<&ToolCall>, memory: bo
 /// The reference with its quotations at one `share`th of their room.
 fn build(entry: &Entry, output: &Output, call: Option<&ToolCall>, (memory, share): (bool, usize)) -> String {
     let mut lines = vec![format!(
-        "[output of entry {} not repeated: {} at {}, {}, {} lines, {} bytes; {}]",
+        "[output of entry {} not repeated: {} at {}, {}, {}, {}; {}]",
         entry.id,
         shorten(&output.tool, LINE_CHARS / share),
         entry.time.clock(),
         shorten(&output.status.words(), LINE_CHARS / share),
-        output.lines,
-        output.bytes,
+        counted(output.lines, "line"),
+        counted(output.bytes, "byte"),
         how(entry.id, output, memory),
     )];
     if let Some(call) = call {
@@ -187,11 +188,12 @@ fn is_frame(line: &str) -> bool {
         "[no newline at the end of the file]",
         "",
     ];
-    const BEGIN: [&str; 10] = [
+    const BEGIN: [&str; 11] = [
         "exit status: ",
         "exit status ",
         "[more: ",
         "[line ",
+        "[lines ",
         "held back: ",
         "[timed out",
         "timed out after ",

@@ -6,7 +6,7 @@ mod markdown;
 mod turns;
 
 use serde::Serialize;
-use wisp_amount::grouped;
+use wisp_amount::counted;
 
 use crate::blocks::Place;
 use crate::condense::{Condensation, Plan};
@@ -201,8 +201,8 @@ fn note(entry: &Entry, kind: PartKind) -> Option<String> {
             let reference = output.reference.as_ref()?;
             let (bytes, turn) = (output.shown.len(), reference.turn);
             Some(format!(
-                "a reference since turn {turn}: its own turn carried {} bytes",
-                grouped(bytes as u64)
+                "a reference since turn {turn}: its own turn carried {}",
+                counted(bytes as u64, "byte")
             ))
         }
         (Content::Output(output), _) => {
@@ -213,16 +213,16 @@ fn note(entry: &Entry, kind: PartKind) -> Option<String> {
                 .map(|id| format!("; kept as output {id}"))
                 .unwrap_or_default();
             Some(format!(
-                "{} lines ({} bytes) held back on arrival{kept}",
-                grouped(held.lines),
-                grouped(held.bytes)
+                "{} ({}) held back on arrival{kept}",
+                counted(held.lines, "line"),
+                counted(held.bytes, "byte")
             ))
         }
         (Content::Reply { cuts, .. }, PartKind::CutReply) => {
             let cut = |cut: &crate::entry::Cut| {
                 format!(
-                    "{} bytes copied from entry {}",
-                    grouped((cut.end - cut.start) as u64),
+                    "{} copied from entry {}",
+                    counted((cut.end - cut.start) as u64, "byte"),
                     cut.output
                 )
             };

@@ -49,10 +49,10 @@ fn an_output_is_a_reference_from_the_next_turn_on() {
     let request = record.request();
     assert_eq!(
         request.messages[3].content.as_str(),
-        "[output of entry 4 not repeated: run_command at 14:05:12, exit status 0, 504 lines, 3534 bytes; to see it: \
+        "[output of entry 4 not repeated: run_command at 14:05:12, exit status 0, 504 lines, 3,534 bytes; to see it: \
          memory \"recall entry 4\"]\narguments: {\"command\":\"make\"}\nfirst line: first\nlast line: last"
     );
-    assert_eq!(start.referenced[0].reference_bytes, 195);
+    assert_eq!(start.referenced[0].reference_bytes, 196);
     assert_legal(&request);
     assert_eq!(
         record.recompose(1, 1).map(|old| old.messages[3].content.clone()),
@@ -88,7 +88,7 @@ fn the_hint_fits_what_the_model_has() {
             .record_calls("", vec![NewCall::new("read_file", json!({"path": "a"}))], stamp())
             .1;
         let shown = format!(
-            "{}[more: call again with offset 101]",
+            "[lines 1–100 of 2,701; to find a word in the rest: grep -n WORD a]\n{}[more: call again with offset 101]",
             "12\tline of text\n".repeat(100)
         );
         let arrival = Arrival {
@@ -100,6 +100,7 @@ fn the_hint_fits_what_the_model_has() {
         let content = record.compose().messages[3].content.clone();
         assert!(content.contains(how), "{content}");
         assert!(content.ends_with("\npaging: more from offset 101"), "{content}");
+        assert!(content.contains("\nfirst line: 12\tline of text\n"), "{content}");
         assert!(content.contains("last line: 12\tline of text\n"), "{content}");
     }
 }
@@ -135,7 +136,7 @@ fn a_page_inside_a_long_line_says_where_it_goes_on() {
         .record_calls("", vec![NewCall::new("read_file", json!({"path": "a"}))], stamp())
         .1;
     let shown = format!(
-        "7\t{}\n[line 7 has 9000 bytes, 1–4000 shown: call again with offset 7 and column 4001]",
+        "7\t{}\n[line 7 has 9,000 bytes, 1–4,000 shown: call again with offset 7 and column 4001]",
         "long ".repeat(800)
     );
     record.record_output(Arrival::new(&calls[0].id, "read_file", shown), stamp());

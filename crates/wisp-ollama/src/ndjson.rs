@@ -6,13 +6,14 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 use thiserror::Error;
+use wisp_amount::grouped;
 
 /// The longest line accepted by default: 32 MiB, its newline not counted. Ollama's own client stops at 8 MB.
 pub const MAX_LINE_BYTES: usize = 32 << 20;
 
 /// A line that is longer than the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a line of the reply is longer than {limit} bytes")]
+#[error("a line of the reply is longer than {} bytes", grouped(*limit as u64))]
 pub struct LineTooLong {
     /// The most bytes a line may have, its newline not counted.
     pub limit: usize,

@@ -2,12 +2,14 @@
 
 use wisp_host::Env;
 
+use crate::units::{counted, thousands};
+
 /// The most bytes that are copied: terminals drop longer sequences, silently.
 pub const MAX_COPY: usize = 74_994;
 
 /// What stopped a copy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("too long to copy through the terminal: {bytes} bytes, the limit is {MAX_COPY}")]
+#[error("too long to copy through the terminal: {}, the limit is {}", counted(*bytes as u64, "byte"), thousands(MAX_COPY as u64))]
 pub struct TooLong {
     /// How long the text is.
     pub bytes: usize,

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
 use wisp_audit::Kind;
+use wisp_host::amount::{counted, grouped};
 
 use crate::arguments;
 use crate::arguments::Arguments;
@@ -198,7 +199,11 @@ fn still_as_planned(plan: &Plan) -> Result<(), String> {
             return Err(stale(path, while_asked, &difference(old, &new)));
         }
     } else if plan.mode == Mode::Write && now.size() != plan.place.size() {
-        let what = format!("it had {} bytes and has {} now", plan.place.size(), now.size());
+        let what = format!(
+            "it had {} and has {} now",
+            counted(plan.place.size(), "byte"),
+            grouped(now.size())
+        );
         return Err(stale(path, while_asked, &what));
     }
     Ok(())
@@ -247,7 +252,7 @@ fn plan_write(arguments: &EditFileArguments, place: Place) -> Result<Plan, Strin
     } else {
         "created"
     };
-    let mut what = format!("{verb} {}; now {after} bytes", place.given.display());
+    let mut what = format!("{verb} {}; now {}", place.given.display(), counted(after, "byte"));
     if let Some(encoding) = encoding {
         what = format!("{what}; it was likely {encoding}, and is UTF-8 now");
     }
@@ -302,7 +307,7 @@ fn plan_append(arguments: &EditFileArguments, place: Place) -> Result<Plan, Stri
     } else {
         "created"
     };
-    let what = format!("{verb} {}; now {after} bytes", place.given.display());
+    let what = format!("{verb} {}; now {}", place.given.display(), counted(after, "byte"));
     let lines: Vec<&str> = arguments.content.split_inclusive('\n').collect();
     let added = if lines.is_empty() {
         String::new()
@@ -330,9 +335,10 @@ fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, Str
     }
     if place.size() > EDITABLE {
         return Err(format!(
-            "file too large to edit in place: {given} is {} bytes, limit {EDITABLE}; change it with run_command: sed -i \
+            "file too large to edit in place: {given} is {}, limit {}; change it with run_command: sed -i \
              's/OLD/NEW/' FILE",
-            place.size()
+            counted(place.size(), "byte"),
+            grouped(EDITABLE)
         ));
     }
     let old = place.read().map_err(|e| e.to_string())?;
@@ -349,8 +355,9 @@ fn plan_replace(arguments: &EditFileArguments, place: Place) -> Result<Plan, Str
     let after = bytes.len() as u64;
     let diff = Some(unified(&text.body, &edited.body, &place));
     let what = format!(
-        "{}; now {after} bytes; {}",
+        "{}; now {}; {}",
         said(&edited, &given),
+        counted(after, "byte"),
         quoted(&edited)
     );
     Ok(Plan {

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use wisp_ollama::{ToolCall, ToolDefinition};
+use wisp_output::amount::counted;
 
 use folder::{Heard, Snapshot};
 use schema::{Offer, Takes, listable};
@@ -511,8 +512,9 @@ impl GuidedTurn {
                     return None;
                 }
                 self.seen.insert(path.to_owned());
+                let was = counted(was as u64, "line");
                 Some(format!(
-                    "not written: {path} has {was} lines, and only {is} would be left; use replace for one line. It holds:\n{now}"
+                    "not written: {path} has {was}, and only {is} would be left; use replace for one line. It holds:\n{now}"
                 ))
             }
             _ => None,

@@ -46,7 +46,7 @@ pub struct Window {
     pub trained: Option<u64>,
     /// Where the number comes from, in words: `set by ollama.contextLength`, `already loaded with it`, …
     pub why: String,
-    /// The same as a person reads it after the figure: `as many as memory allows: about 9.2 GiB, of 9.8 GiB …`.
+    /// The same as a person reads it after the figure: `as many as memory allows: about 9.3 GiB, of 9.8 GiB …`.
     pub said: String,
     /// The same in one or two words, for a table: `config`, `server`, `memory`, `default`.
     pub from: &'static str,

@@ -1,6 +1,7 @@
 //! Deciding what a condensation does, without doing it.
 
 use serde::{Deserialize, Serialize};
+use wisp_amount::grouped;
 
 use crate::earlier::{self, Frame, Line, SQUEEZED_BYTES};
 use crate::entry::{EntryId, Revision};
@@ -57,7 +58,7 @@ impl Plan {
 
     /// What the person is told when the floor is reached.
     pub fn floor_note(&self) -> Option<String> {
-        let taken = self.fill_after + self.prompt;
+        let (taken, window) = (grouped(self.fill_after + self.prompt), grouped(self.window));
         let rest = match (self.fits, self.turns_before) {
             // A new conversation has no more room than one that is only begun.
             (true, 0) => "this turn may run out of room; a larger window is set with ollama.contextLength",
@@ -69,8 +70,7 @@ impl Plan {
         };
         self.floor.then(|| {
             format!(
-                "context at its floor: the instructions and the last turn take {taken} of {} tokens; {rest}",
-                self.window
+                "context at its floor: the instructions and the last turn take {taken} of {window} tokens; {rest}"
             )
         })
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use thiserror::Error;
+use wisp_amount::{counted, grouped};
 
 use crate::entry::{Content, Entry, Kind};
 use crate::record::ThreadRecord;
@@ -238,8 +239,9 @@ fn with_past(read: &mut Read, past: &[u8], losses: &mut Vec<Loss>) {
             line: 0,
             records: read.parts.away.saturating_sub(older.parts.entries.len() + torn),
             what: format!(
-                "{} of its {own} bytes are there; what else left the context is lost",
-                past.len()
+                "{} of its {} are there; what else left the context is lost",
+                grouped(past.len() as u64),
+                counted(own as u64, "byte")
             ),
         });
     }

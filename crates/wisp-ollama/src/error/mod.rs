@@ -11,6 +11,7 @@ mod rows;
 use std::time::Duration;
 
 use thiserror::Error;
+use wisp_amount::grouped;
 
 use crate::host::HostError;
 use crate::reply::Reply;
@@ -83,7 +84,7 @@ pub enum Error {
     #[error("the download ended before it was finished")]
     PullUnfinished,
     /// A line beyond the bound, or a body beyond it.
-    #[error("the answer is larger than {limit} bytes")]
+    #[error("the answer is larger than {} bytes", grouped(*limit as u64))]
     TooLarge {
         /// The most bytes accepted.
         limit: usize,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use wisp_amount::grouped;
+use wisp_amount::{grouped, size as amount};
 
 use super::SLACK;
 use super::shape::Cost;
@@ -88,10 +88,10 @@ impl Reason {
         let Self::Memory(sized) = self else {
             return self.to_string();
         };
-        let (need, budget) = (gib(sized.need), gib(sized.budget));
+        let (need, budget) = (amount(sized.need), amount(sized.budget));
         if !sized.fits {
             return format!(
-                "the least that is of use, although it needs about {need} GiB and {budget} GiB may be used"
+                "the least that is of use, although it needs about {need} and {budget} may be used"
             );
         }
         let how = if sized.window == sized.maximum {
@@ -99,7 +99,7 @@ impl Reason {
         } else {
             "as many as memory allows"
         };
-        format!("{how}: about {need} GiB, of {budget} GiB that may be used")
+        format!("{how}: about {need}, of {budget} that may be used")
     }
 }
 
@@ -119,11 +119,11 @@ impl fmt::Display for Reason {
     }
 }
 
-/// As `24,576 of 131,072: 9.2 GiB of a 9.8 GiB budget`.
+/// As `24,576 of 131,072: 9.3 GiB of a budget of 9.8 GiB`.
 fn write_sized(f: &mut fmt::Formatter<'_>, sized: &Sized) -> fmt::Result {
     let (window, maximum) = (grouped(sized.window), grouped(sized.maximum));
-    let (need, budget) = (gib(sized.need), gib(sized.budget));
-    write!(f, "{window} of {maximum}: {need} GiB of a {budget} GiB budget")?;
+    let (need, budget) = (amount(sized.need), amount(sized.budget));
+    write!(f, "{window} of {maximum}: {need} of a budget of {budget}")?;
     if sized.fits {
         return Ok(());
     }
@@ -166,15 +166,9 @@ pub fn num_predict(window: u64, prompt: u64, wished: Option<u64>) -> u64 {
     wished.map_or(room, |wished| wished.min(room)).max(1)
 }
 
-/// Gibibytes with one decimal.
-fn gib(bytes: u64) -> String {
-    let tenths = (u128::from(bytes) * 10 + (1 << 29)) >> 30;
-    format!("{}.{}", tenths / 10, tenths % 10)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Reason, choose, gib, grouped, num_predict};
+    use super::{Choice, Reason, choose, grouped, num_predict};
     use crate::models::Loaded;
     use crate::show::Show;
     use crate::window::shape::{Cost, Layers};
@@ -278,10 +272,10 @@ mod tests {
     #[test]
     fn the_reason_can_be_shown() {
         let note = Reason::Memory(sized(24_576)).to_string();
-        assert_eq!(note, "24,576 of 131,072: 9.2 GiB of a 9.8 GiB budget");
+        assert_eq!(note, "24,576 of 131,072: 9.3 GiB of a budget of 9.8 GiB");
         assert_eq!(
             Reason::Memory(sized(24_576)).said(),
-            "as many as memory allows: about 9.2 GiB, of 9.8 GiB that may be used"
+            "as many as memory allows: about 9.3 GiB, of 9.8 GiB that may be used"
         );
         let all = Sized {
             maximum: 24_576,
@@ -289,7 +283,7 @@ mod tests {
         };
         assert_eq!(
             Reason::Memory(all).said(),
-            "all it was trained for: about 9.2 GiB, of 9.8 GiB that may be used"
+            "all it was trained for: about 9.3 GiB, of 9.8 GiB that may be used"
         );
         let tight = Sized {
             fits: false,
@@ -298,14 +292,13 @@ mod tests {
         };
         assert_eq!(
             Reason::Memory(tight).said(),
-            "the least that is of use, although it needs about 9.2 GiB and 4.0 GiB may be used"
+            "the least that is of use, although it needs about 9.3 GiB and 4 GiB may be used"
         );
         assert_eq!(Reason::ForAll { cut: false }.said(), "configured");
         assert_eq!(
             (grouped(999), grouped(1000), grouped(1_048_576)),
             ("999".into(), "1,000".into(), "1,048,576".into())
         );
-        assert_eq!((gib(1 << 30), gib(0)), ("1.0".into(), "0.0".into()));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use wisp_host::FileError;
 
+use crate::amount::grouped;
+
 /// A failure of the output store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -37,7 +39,7 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// A stored file no longer has the size its record gives.
-    #[error("the stored output {} has {bytes} bytes, not the {recorded} of its record", path.display())]
+    #[error("the stored output {} has {} bytes, not the {} of its record", path.display(), grouped(*bytes), grouped(*recorded))]
     Changed {
         /// The output's file.
         path: PathBuf,

@@ -5,6 +5,8 @@
 //! With a text, a line only says which of its places is meant: the text alone is replaced, unless the new one is the
 //! whole line, which shows by what it repeats around the text.
 
+use wisp_host::amount::counted;
+
 use super::text::Text;
 use super::{alike, copied};
 
@@ -57,7 +59,8 @@ pub enum EditError {
     EmptyFind,
     /// The line number is past the end.
     #[error(
-        "no line {line}: the file has {lines} lines; give a line from 1 to {lines}, or to add at the end use mode append"
+        "no line {line}: the file has {}; give a line from 1 to {lines}, or to add at the end use mode append",
+        counted(*lines as u64, "line")
     )]
     NoLine {
         /// The line asked for.

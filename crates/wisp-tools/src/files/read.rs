@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::text::{self, BOM};
 use super::{alike, nearby};
-use wisp_output::amount::grouped;
+use wisp_output::amount::{counted, grouped, range};
 
 /// Lines of a page when the model names no limit.
 pub const DEFAULT_LIMIT: usize = 100;
@@ -442,10 +442,10 @@ impl Pager {
             opening: String::new(),
             lines: format!("{number}\t{text}\n"),
             closing: format!(
-                "[line {number} has {} bytes, {}–{} shown: call again with offset {number} and column {next}]",
-                line.bytes,
-                skip + 1,
-                skip + cut,
+                "[line {} has {}, {} shown: call again with offset {number} and column {next}]",
+                grouped(number as u64),
+                counted(line.bytes as u64, "byte"),
+                range(skip as u64 + 1, (skip + cut) as u64),
             ),
             rest: Some(Rest {
                 from: self.at + (skip + cut) as u64,

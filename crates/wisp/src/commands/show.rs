@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use wisp_host::Env;
 use wisp_output::Kept;
+use wisp_output::amount::{counted, grouped};
 use wisp_output::clean::{CleanLines, View};
 use wisp_output::content::Stretch;
 use wisp_output::recall::{Filter as Lines, Matcher, Start, Stored, recall};
@@ -147,7 +148,9 @@ impl Several {
         let shown = rows.len();
         let rows: String = rows.into_iter().collect();
         Ok(format!(
-            "{rows}[{shown} of {found} lines that pass the filters]\n"
+            "{rows}[{} of {} that pass the filters]\n",
+            grouped(shown as u64),
+            counted(found, "line")
         ))
     }
 

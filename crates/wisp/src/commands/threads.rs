@@ -91,8 +91,7 @@ impl Row {
 
     fn for_a_person(&self) -> String {
         let turns = match &self.turns {
-            Ok(1) => "1 turn".to_owned(),
-            Ok(turns) => format!("{turns} turns"),
+            Ok(turns) => counted((*turns).into(), "turn"),
             Err(_) => "damaged".to_owned(),
         };
         let about = self.turns.as_ref().err().unwrap_or(&self.first);
