@@ -9,6 +9,7 @@ use wisp_guard::credentials::{on_machine, sockets, under_home};
 use wisp_host::Env;
 
 use super::scan::{Bounds, Scan};
+use super::watch::Watch;
 
 /// How far the conversation's directory is looked through for files shaped like credentials.
 const HERE: Bounds = Bounds {
@@ -40,12 +41,59 @@ pub(super) struct Around<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Hiding {
     scan: Scan,
+    watch: Watch,
+    /// The last list, and what it was made for; none when it may not hold any more.
+    last: Option<([PathBuf; 4], Vec<PathBuf>)>,
+    /// How often a list was made.
+    #[cfg(test)]
+    made: usize,
 }
 
 impl Hiding {
-    /// What a command that only reads does not see: every credential of the table, and wisp's home.
+    /// What a command that only reads does not see: every credential of the table, and wisp's home. The list of the
+    /// command before holds when none of the directories it was made of has changed.
     pub(super) fn reading(&mut self, around: &Around<'_>) -> Vec<PathBuf> {
+        let home = around.home.unwrap_or_else(|| Path::new(""));
+        let made_for = [around.directory, around.runs_in, home, around.wisp].map(Path::to_owned);
+        let is_quiet = self.watch.is_quiet();
+        if let Some((last, hidden)) = &self.last
+            && is_quiet
+            && *last == made_for
+        {
+            return hidden.clone();
+        }
+        let (mut hidden, mut seen) = self.list(around);
+        self.last = None;
+        // Until a list was made while all of its directories were watched.
+        for _ in 0..3 {
+            if !self.watch.add(&seen) {
+                break;
+            }
+            let before = seen;
+            (hidden, seen) = self.list(around);
+            if seen == before {
+                self.last = Some((made_for, hidden.clone()));
+                break;
+            }
+        }
+        hidden
+    }
+
+    /// Makes the list. Also the directories it was made of.
+    fn list(&mut self, around: &Around<'_>) -> (Vec<PathBuf>, BTreeSet<PathBuf>) {
+        #[cfg(test)]
+        {
+            self.made += 1;
+        }
         let mut listed = Listed::default();
+        let roots = [
+            around.directory,
+            around.runs_in,
+            around.home.unwrap_or(around.directory),
+        ];
+        listed
+            .seen
+            .extend(roots.iter().filter_map(|root| root.canonicalize().ok()));
         let mut hidden: Vec<PathBuf> = on_machine()
             .iter()
             // Of other processes nothing is seen in any case, nor the machine's memory; of itself a command may see all.
@@ -58,14 +106,22 @@ impl Hiding {
                     .iter()
                     .flat_map(|entry| found(home, entry, &mut listed)),
             );
-            hidden.extend(self.scan.credentials(home, HOME).0);
+            self.scan(home, HOME, around, &mut hidden, &mut listed);
         }
-        hidden.extend(self.scan.credentials(around.directory, HERE).0);
+        self.scan(around.directory, HERE, around, &mut hidden, &mut listed);
         if !around.runs_in.starts_with(around.directory) {
-            hidden.extend(self.scan.credentials(around.runs_in, HERE).0);
+            self.scan(around.runs_in, HERE, around, &mut hidden, &mut listed);
         }
         hidden.push(around.wisp.to_owned());
+        let above = |paths: &[PathBuf]| {
+            paths
+                .iter()
+                .filter_map(|path| path.parent().map(Path::to_owned))
+                .collect::<Vec<_>>()
+        };
+        listed.seen.extend(above(&hidden));
         let mut hidden = real(&hidden);
+        listed.seen.extend(above(&hidden));
         let linked = with_other_names(&hidden);
         if !linked.is_empty() {
             // Few files have several names, and to look for them takes time.
@@ -74,7 +130,22 @@ impl Hiding {
         }
         // What the system keeps from this user anyway need not be hidden, which costs time.
         hidden.retain(|path| rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok());
-        hidden
+        (hidden, listed.seen)
+    }
+
+    /// Adds the credentials below a directory, and the directories that were looked through. wisp's home is hidden as a
+    /// whole, and is written all the time.
+    fn scan(
+        &mut self,
+        root: &Path,
+        bounds: Bounds,
+        around: &Around<'_>,
+        hidden: &mut Vec<PathBuf>,
+        listed: &mut Listed,
+    ) {
+        let found = self.scan.credentials(root, bounds, around.wisp);
+        hidden.extend(found.credentials);
+        listed.seen.extend(found.directories);
     }
 
     /// What a command that writes does not see: wisp's home, and what acts for the person when it is asked.
@@ -116,11 +187,16 @@ fn real(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// What directories hold, each read once for all entries of the table.
 #[derive(Default)]
-struct Listed(HashMap<PathBuf, BTreeSet<OsString>>);
+struct Listed {
+    names: HashMap<PathBuf, BTreeSet<OsString>>,
+    /// The directories in which something would have to change for the list to be another.
+    seen: BTreeSet<PathBuf>,
+}
 
 impl Listed {
     fn names(&mut self, directory: &Path) -> &BTreeSet<OsString> {
-        self.0.entry(directory.to_owned()).or_insert_with(|| {
+        self.seen.insert(directory.to_owned());
+        self.names.entry(directory.to_owned()).or_insert_with(|| {
             let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
             entries.map(|entry| entry.file_name()).collect()
         })
@@ -143,6 +219,8 @@ fn found(root: &Path, entry: &str, listed: &mut Listed) -> Vec<PathBuf> {
             places.into_iter().map(|place| place.join(part)).collect()
         };
     }
+    let above = places.iter().filter_map(|place| place.parent());
+    listed.seen.extend(above.map(Path::to_owned));
     places.retain(|place| place.symlink_metadata().is_ok());
     places
 }
@@ -225,6 +303,101 @@ mod tests {
             .filter_map(|path| path.strip_prefix(&root).ok())
             .collect();
         assert_eq!(below, [".env", "a/b/notes"].map(Path::new));
+    }
+
+    /// A way to make a file secret, or to end that.
+    type Change = fn(&Path);
+
+    /// Each changes what is hidden, or what stands in a directory that was looked through.
+    const CHANGES: [(&str, Change); 9] = [
+        ("a new file", |root| {
+            fs::write(root.join("work/a/.env"), "").unwrap()
+        }),
+        ("a new name", |root| {
+            fs::rename(root.join("work/plain"), root.join("work/x.pem")).unwrap()
+        }),
+        ("a link", |root| {
+            std::os::unix::fs::symlink(root.join("work/plain"), root.join("work/a/id_rsa")).unwrap();
+        }),
+        ("a second name", |root| {
+            fs::hard_link(root.join("work/.env"), root.join("work/a/notes")).unwrap()
+        }),
+        ("a directory that is moved in", |root| {
+            fs::rename(root.join("outside"), root.join("work/in")).unwrap()
+        }),
+        ("a directory and a file in it", |root| {
+            fs::create_dir(root.join("work/new")).unwrap();
+            fs::write(root.join("work/new/.env"), "").unwrap();
+        }),
+        ("a place of the table", |root| {
+            fs::create_dir_all(root.join("home/.config/gh")).unwrap()
+        }),
+        ("a link that leads elsewhere", |root| {
+            fs::remove_file(root.join("home/.aws")).unwrap();
+            std::os::unix::fs::symlink(root.join("elsewhere/b"), root.join("home/.aws")).unwrap();
+        }),
+        ("one that is gone", |root| {
+            fs::remove_file(root.join("work/.env")).unwrap()
+        }),
+    ];
+
+    #[test]
+    fn the_list_of_the_command_before_serves_until_something_changes() {
+        for (what, change) in CHANGES {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap();
+            for path in ["work/a", "home/.config", "elsewhere/a", "elsewhere/b", "outside"] {
+                fs::create_dir_all(root.join(path)).unwrap();
+            }
+            std::os::unix::fs::symlink(root.join("elsewhere/a"), root.join("home/.aws")).unwrap();
+            for file in ["work/.env", "work/plain", "outside/.env"] {
+                fs::write(root.join(file), "").unwrap();
+            }
+            let around = Around {
+                directory: &root.join("work"),
+                runs_in: &root.join("work"),
+                home: Some(&root.join("home")),
+                wisp: &root.join("home/.wisp"),
+                env: &Env::default(),
+            };
+            let below = |hidden: Vec<PathBuf>| {
+                let hidden = hidden.into_iter();
+                hidden.filter(|path| path.starts_with(&root)).collect::<Vec<_>>()
+            };
+            let mut hiding = Hiding::default();
+            let before = below(hiding.reading(&around));
+            change(&root);
+            let after = below(hiding.reading(&around));
+            assert_ne!(after, before, "{what}");
+            assert_eq!(after, below(Hiding::default().reading(&around)), "{what}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn where_nothing_changes_nothing_is_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("work/.wisp/audit")).unwrap();
+        let around = Around {
+            directory: &root.join("work"),
+            runs_in: &root.join("work"),
+            home: None,
+            wisp: &root.join("work/.wisp"),
+            env: &Env::default(),
+        };
+        let mut hiding = Hiding::default();
+        // Other tests work in the directory above, and the machine's own directories may change at any time.
+        let serves = |hiding: &mut Hiding| {
+            (0..100).any(|_| {
+                let made = hiding.made;
+                hiding.reading(&around);
+                hiding.made == made
+            })
+        };
+        assert!(serves(&mut hiding));
+        fs::write(root.join("work/.wisp/audit/x"), "").unwrap();
+        assert!(serves(&mut hiding), "wisp's own files do not count");
     }
 
     #[test]

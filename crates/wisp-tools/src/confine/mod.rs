@@ -10,6 +10,7 @@ pub(crate) mod network;
 mod places;
 pub mod refused;
 mod scan;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};

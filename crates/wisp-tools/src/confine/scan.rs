@@ -32,6 +32,18 @@ pub(super) struct Bounds {
     pub(super) directories: usize,
 }
 
+/// What a tree has.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The files that are shaped like credentials.
+    pub(super) credentials: Vec<PathBuf>,
+    /// The directories that were looked through.
+    pub(super) directories: Vec<PathBuf>,
+    /// Whether the bounds left nothing out.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the bounds are generous"))]
+    pub(super) whole: bool,
+}
+
 /// What is known of directories.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -49,32 +61,29 @@ struct Known {
 }
 
 impl Scan {
-    /// The credentials below a directory, those nearer first; and whether all of it was looked through.
-    pub(super) fn credentials(&mut self, root: &Path, bounds: Bounds) -> (Vec<PathBuf>, bool) {
-        let mut found = Vec::new();
+    /// The credentials below a directory, those nearer first, but for what is in `without`.
+    pub(super) fn credentials(&mut self, root: &Path, bounds: Bounds, without: &Path) -> Found {
+        let mut found = Found::default();
         let mut level = vec![root.to_owned()];
-        let mut looked = 0;
-        for depth in 0..=bounds.depth {
+        for _ in 0..=bounds.depth {
             let mut below = Vec::new();
             for directory in level {
-                looked += 1;
-                if looked > bounds.directories {
-                    return (found, false);
+                if directory == without {
+                    continue;
+                }
+                if found.directories.len() == bounds.directories {
+                    return found;
                 }
                 if let Some(known) = self.directory(&directory) {
-                    found.extend_from_slice(&known.credentials);
+                    found.credentials.extend_from_slice(&known.credentials);
                     below.extend_from_slice(&known.directories);
                 }
-            }
-            if below.is_empty() {
-                return (found, true);
-            }
-            if depth == bounds.depth {
-                return (found, false);
+                found.directories.push(directory);
             }
             level = below;
         }
-        (found, true)
+        found.whole = level.is_empty();
+        found
     }
 
     /// The files in the directories that were looked through which are one of these by another name.
@@ -145,10 +154,10 @@ mod tests {
     };
 
     fn names(scan: &mut Scan, root: &Path, bounds: Bounds) -> (Vec<String>, bool) {
-        let (found, whole) = scan.credentials(root, bounds);
+        let found = scan.credentials(root, bounds, Path::new("/none"));
         let root = root.canonicalize().unwrap();
         let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
-        (found.iter().map(name).collect(), whole)
+        (found.credentials.iter().map(name).collect(), found.whole)
     }
 
     #[test]

@@ -63,9 +63,10 @@ pub(super) fn confine(confinement: &Confinement, with: With<'_>) -> Result<(), S
     capabilities::drop_for(confinement.profile).map_err(failed("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(|e| format!("no_new_privs: {e}"))?;
     if confinement.landlock > NO_LANDLOCK {
-        let readable = with.readable.map_or(Ok(()), Readable::restrict);
-        let written = readable.and_then(|()| landlock(confinement, with.temporary));
-        written.map_err(|e| format!("Landlock: {e}"))?;
+        // The hundreds of rules for reading come last: those before are copied with them.
+        let written = landlock(confinement, with.temporary);
+        let readable = written.and_then(|()| with.readable.map_or(Ok(()), Readable::restrict));
+        readable.map_err(|e| format!("Landlock: {e}"))?;
     }
     seccomp::install(confinement, &with.above).map_err(failed("seccomp"))
 }
