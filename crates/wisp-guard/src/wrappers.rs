@@ -273,11 +273,13 @@ fn values_of(word: &Word, wrapper: &Wrapper) -> Result<usize, Unreadable> {
     Ok(0)
 }
 
+/// The words at the beginning that set variables: to `env` every word with an equals sign is one, whatever the shell would
+/// say of its name.
 fn leading_assignments(words: &[Word]) -> (&[Word], Vec<(String, Word)>) {
     let sets = |word: &Word| {
         let (name, value) = word.text.split_once('=')?;
         let proper = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        proper.then(|| {
+        (proper || word.literal).then(|| {
             (
                 name.to_owned(),
                 Word {
