@@ -183,6 +183,9 @@ fn check(node: Node<'_>, line: &str, depth: usize, in_text: bool) -> Result<(), 
     if !in_text && swallows_a_blank(node.kind(), text) {
         return Err(Unreadable::new("a blank was taken into a word"));
     }
+    if !in_text && node.kind() == "simple_expansion" && text[1..].starts_with(char::is_whitespace) {
+        return Err(Unreadable::new("a $ alone is taken for part of a word"));
+    }
     check_kind(node, text, line)?;
     check_gaps(node, line)?;
     let token_in_text = in_text || TEXT.contains(&node.kind());
