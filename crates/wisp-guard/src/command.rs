@@ -105,6 +105,8 @@ pub struct SimpleCommand {
     /// The part before it that last changed the directory, as it was written; `None` where nothing did. What is
     /// known of the working directory is not known of where this part runs.
     pub moved: Option<String>,
+    /// The directories it may run in beside the one the line began in, as far as the line's own `cd`s say.
+    pub places: Vec<String>,
     /// Whether another part of the line, or text in it, reaches its standard input.
     pub fed: bool,
     /// Whether it gets further arguments that the line does not show (`xargs`, `find -exec … {}`).
@@ -124,6 +126,7 @@ impl SimpleCommand {
             redirects: Vec::new(),
             wrapper: false,
             moved: None,
+            places: Vec::new(),
             fed: false,
             open: false,
             expands: Vec::new(),

@@ -30,6 +30,7 @@ mod launchers;
 mod level;
 mod look;
 mod mode;
+mod moves;
 mod named;
 mod openers;
 mod own;

@@ -4,6 +4,7 @@
 use crate::command::{SimpleCommand, Word};
 use crate::credentials;
 use crate::level::Level;
+use crate::moves::elsewhere;
 use crate::paths::{reading, writing, writing_by_name, writing_over};
 use crate::rules::risks;
 
@@ -27,11 +28,12 @@ pub(crate) fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, S
             continue;
         }
         for path in paths_in(&word.text, scripted || !word.literal) {
-            found.extend(reading(path).or_else(|| reading(&from_there(part, path)?)));
+            found.extend(anywhere(part, path, reading));
             if !reads && !part.wrapper {
-                found.extend(writing_by_name(path));
+                found.extend(anywhere(part, path, writing_by_name));
                 if risks().changers.has(name) {
-                    found.extend(writing(path).or_else(|| writing_over(path)));
+                    found
+                        .extend(anywhere(part, path, writing).or_else(|| anywhere(part, path, writing_over)));
                 }
             }
         }
@@ -42,11 +44,14 @@ pub(crate) fn words(part: &SimpleCommand, reads: bool, found: &mut Vec<(Level, S
     }
 }
 
-/// A relative path from where the line went: `cd ~/.aws; cat config` reads below `~/.aws`.
-pub(crate) fn from_there(part: &SimpleCommand, path: &str) -> Option<String> {
-    let there = part.moved.as_deref()?.split_whitespace().last()?;
-    let relative = !path.starts_with(['/', '~', '-', '$']);
-    relative.then(|| format!("{}/{path}", there.trim_matches(['\'', '"'])))
+/// What is to be said of a path by its name, or by one it has where the line went: `cd ~/.aws; cat config` reads below
+/// `~/.aws`.
+pub(crate) fn anywhere(
+    part: &SimpleCommand,
+    path: &str,
+    judge: fn(&str) -> Option<(Level, String)>,
+) -> Option<(Level, String)> {
+    judge(path).or_else(|| elsewhere(part, path).find_map(|path| judge(&path)))
 }
 
 /// The argument that is a pattern or a program of its own and no path, where one is certain: the first operand, when

@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use crate::command::{SimpleCommand, Word};
+use crate::moves::elsewhere;
 use crate::paths::normal;
 use crate::rules::{Rule, denials, risks};
 use crate::tree::Unreadable;
@@ -183,7 +184,8 @@ fn runs_what_was_saved(parts: &[SimpleCommand]) -> bool {
 
 /// Whether a part writes to the device of a disk, by whatever path.
 fn writes_device(part: &SimpleCommand) -> bool {
-    let device = |path: &str| risks().disks.matches(&normal(path));
+    let disk = |path: &str| risks().disks.matches(&normal(path));
+    let device = |path: &str| disk(path) || elsewhere(part, path).any(|path| disk(&path));
     let changer = part.name().is_some_and(|name| risks().changers.has(name));
     let named = |word: &Word| {
         let path = word.text.strip_prefix("of=").unwrap_or(&word.text);

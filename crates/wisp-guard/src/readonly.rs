@@ -105,6 +105,9 @@ pub(crate) struct Row {
     /// Files in a directory may choose which program of this name runs.
     #[serde(default)]
     version: bool,
+    /// It runs a program that stands in the line, which can read what the line does not name.
+    #[serde(default)]
+    interprets: bool,
 }
 
 /// Files by which a directory chooses which version of a program runs.
@@ -171,6 +174,11 @@ impl Row {
     /// What its output comes out of.
     pub(crate) fn reads(&self) -> Reads {
         self.reads
+    }
+
+    /// Whether it runs a program of its own, which can read what the line does not name.
+    pub(crate) fn is_interpreter(&self) -> bool {
+        self.interprets
     }
 
     /// Whether the command reads whatever a directory holds.

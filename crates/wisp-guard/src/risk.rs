@@ -5,7 +5,7 @@ use crate::command::{Shape, SimpleCommand};
 use crate::confine::Confinement;
 use crate::credentials;
 use crate::level::{Level, Verdict};
-use crate::named::{from_there, words};
+use crate::named::{anywhere, words};
 use crate::paths::{reading, writing};
 use crate::readonly::{Reads, Row, row_of, version_file};
 use crate::rules::risks;
@@ -174,6 +174,8 @@ fn sends_unknown(part: &SimpleCommand, name: &str) -> Option<(Level, String)> {
 fn unconfined(part: &SimpleCommand, row: &Row) -> Option<(Level, String)> {
     let why = if row.reads() != Reads::Content {
         return None;
+    } else if row.is_interpreter() {
+        "it runs a program, which may read more than the line names"
     } else if row.is_recursive(part) {
         "reads whole directories, which may hold credentials"
     } else if part.open || part.operands().any(|word| !word.literal) {
@@ -199,9 +201,10 @@ fn redirects(part: &SimpleCommand, confinement: Confinement, found: &mut Vec<(Le
         } else if redirect.changes_a_file() && empties(part) {
             found.push((Level::Dangerous, format!("empties {target}")));
         } else if redirect.changes_a_file() {
-            found.push(writing(target).unwrap_or_else(|| (Level::Moderate, format!("writes to {target}"))));
+            let written = anywhere(part, target, writing);
+            found.push(written.unwrap_or_else(|| (Level::Moderate, format!("writes to {target}"))));
         } else if !redirect.writes && !redirect.copies {
-            found.extend(reading(target).or_else(|| reading(&from_there(part, target)?)));
+            found.extend(anywhere(part, target, reading));
             let unknown = !redirect.target.literal || redirect.target.glob;
             if unknown && !confinement.read {
                 let why = "which file it reads is not known before it runs";

@@ -4,6 +4,7 @@ use crate::collect::collect;
 use crate::command::SimpleCommand;
 use crate::launchers::{Launched, launched};
 use crate::level::Level;
+use crate::moves;
 use crate::rules::{Rule, denials, risks};
 use crate::tree::{Unreadable, parse};
 use crate::wrappers::{Started, started};
@@ -24,18 +25,9 @@ pub const MAX_SCRIPTS: usize = 8;
 /// ```
 pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
     let mut parts = within(line, 0)?;
-    let mut moved = None;
-    for part in &mut parts {
-        part.moved.clone_from(&moved);
-        if part.name().is_some_and(|name| MOVERS.contains(&name)) {
-            moved = Some(part.text.clone());
-        }
-    }
+    moves::follow(&mut parts);
     Ok(parts)
 }
-
-/// Builtins that change the directory of what follows them.
-const MOVERS: [&str; 4] = ["cd", "chdir", "pushd", "popd"];
 
 fn within(line: &str, depth: usize) -> Result<Vec<SimpleCommand>, Unreadable> {
     if depth > MAX_SCRIPTS {
