@@ -129,7 +129,7 @@ fn no_hostile_line_is_judged_lower_than_its_table_says() {
         }
     }
     assert_eq!(faults, [""; 0]);
-    assert_eq!(rows.len(), 450);
+    assert!(rows.len() > 900, "{}", rows.len());
 }
 
 #[test]
