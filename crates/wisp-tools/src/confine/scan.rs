@@ -40,7 +40,6 @@ pub(super) struct Found {
     /// The directories that were looked through.
     pub(super) directories: Vec<PathBuf>,
     /// Whether the bounds left nothing out.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the bounds are generous"))]
     pub(super) whole: bool,
 }
 
