@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use wisp_guard::credentials::{on_machine, sockets, under_home};
 use wisp_host::Env;
 
-use super::scan::{Bounds, Scan};
+use super::scan::{Bounds, Found, Scan};
 use super::watch::Watch;
 
 /// How far the conversation's directory is looked through for files shaped like credentials.
@@ -106,11 +106,17 @@ impl Hiding {
                     .iter()
                     .flat_map(|entry| found(home, entry, &mut listed)),
             );
-            self.scan(home, HOME, around, &mut hidden, &mut listed);
+            listed.add(self.scan.credentials(home, HOME, around.wisp), &mut hidden);
         }
-        self.scan(around.directory, HERE, around, &mut hidden, &mut listed);
+        listed.add(
+            self.scan.credentials(around.directory, HERE, around.wisp),
+            &mut hidden,
+        );
         if !around.runs_in.starts_with(around.directory) {
-            self.scan(around.runs_in, HERE, around, &mut hidden, &mut listed);
+            listed.add(
+                self.scan.credentials(around.runs_in, HERE, around.wisp),
+                &mut hidden,
+            );
         }
         hidden.push(around.wisp.to_owned());
         let above = |paths: &[PathBuf]| {
@@ -131,21 +137,6 @@ impl Hiding {
         // What the system keeps from this user anyway need not be hidden, which costs time.
         hidden.retain(|path| rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok());
         (hidden, listed.seen)
-    }
-
-    /// Adds the credentials below a directory, and the directories that were looked through. wisp's home is hidden as a
-    /// whole, and is written all the time.
-    fn scan(
-        &mut self,
-        root: &Path,
-        bounds: Bounds,
-        around: &Around<'_>,
-        hidden: &mut Vec<PathBuf>,
-        listed: &mut Listed,
-    ) {
-        let found = self.scan.credentials(root, bounds, around.wisp);
-        hidden.extend(found.credentials);
-        listed.seen.extend(found.directories);
     }
 
     /// What a command that writes does not see: wisp's home, and what acts for the person when it is asked.
@@ -194,6 +185,13 @@ struct Listed {
 }
 
 impl Listed {
+    /// Adds what a tree has to what is hidden. wisp's home is not looked through: it is hidden as a whole, and written all
+    /// the time.
+    fn add(&mut self, found: Found, hidden: &mut Vec<PathBuf>) {
+        hidden.extend(found.credentials);
+        self.seen.extend(found.directories);
+    }
+
     fn names(&mut self, directory: &Path) -> &BTreeSet<OsString> {
         self.seen.insert(directory.to_owned());
         self.names.entry(directory.to_owned()).or_insert_with(|| {
@@ -311,33 +309,33 @@ mod tests {
     /// Each changes what is hidden, or what stands in a directory that was looked through.
     const CHANGES: [(&str, Change); 9] = [
         ("a new file", |root| {
-            fs::write(root.join("work/a/.env"), "").unwrap()
+            fs::write(root.join("work/a/.env"), "").unwrap();
         }),
         ("a new name", |root| {
-            fs::rename(root.join("work/plain"), root.join("work/x.pem")).unwrap()
+            fs::rename(root.join("work/plain"), root.join("work/x.pem")).unwrap();
         }),
         ("a link", |root| {
             std::os::unix::fs::symlink(root.join("work/plain"), root.join("work/a/id_rsa")).unwrap();
         }),
         ("a second name", |root| {
-            fs::hard_link(root.join("work/.env"), root.join("work/a/notes")).unwrap()
+            fs::hard_link(root.join("work/.env"), root.join("work/a/notes")).unwrap();
         }),
         ("a directory that is moved in", |root| {
-            fs::rename(root.join("outside"), root.join("work/in")).unwrap()
+            fs::rename(root.join("outside"), root.join("work/in")).unwrap();
         }),
         ("a directory and a file in it", |root| {
             fs::create_dir(root.join("work/new")).unwrap();
             fs::write(root.join("work/new/.env"), "").unwrap();
         }),
         ("a place of the table", |root| {
-            fs::create_dir_all(root.join("home/.config/gh")).unwrap()
+            fs::create_dir_all(root.join("home/.config/gh")).unwrap();
         }),
         ("a link that leads elsewhere", |root| {
             fs::remove_file(root.join("home/.aws")).unwrap();
             std::os::unix::fs::symlink(root.join("elsewhere/b"), root.join("home/.aws")).unwrap();
         }),
         ("one that is gone", |root| {
-            fs::remove_file(root.join("work/.env")).unwrap()
+            fs::remove_file(root.join("work/.env")).unwrap();
         }),
     ];
 
