@@ -11,6 +11,7 @@ use wisp_host::Env;
 use wisp_ollama::{Client, Tools};
 use wisp_tools::{Finished, Registry};
 
+use crate::agents_md::AgentsFiles;
 use crate::events::Events;
 use crate::form::Form;
 use crate::guided::messages::RawReplies;
@@ -116,6 +117,8 @@ pub struct Conversation {
     pub secrets: Secrets,
     /// What the command line asked of it.
     pub terms: Terms,
+    /// The user's instructions that are followed.
+    pub agents: AgentsFiles,
 }
 
 /// What the command line asks of a conversation, for as long as it lasts.
@@ -127,6 +130,8 @@ pub struct Terms {
     pub max_steps: u32,
     /// The form that the last reply of a turn must have.
     pub form: Option<Form>,
+    /// Whether what would be asked about is allowed.
+    pub yes: bool,
 }
 
 impl Conversation {
@@ -188,9 +193,14 @@ impl Conversation {
         self.counted = None;
         self.model = model;
         self.speed = self.model.speed();
-        self.bound_outputs();
+        self.fit_to_model();
+    }
+
+    /// Gives the conversation the tools, the instructions and the bound of outputs that its model works with.
+    pub fn fit_to_model(&mut self) {
         self.set_tools();
         self.instruct();
+        self.bound_outputs();
     }
 
     /// Bounds outputs by what the server reads in the time that one may cost.

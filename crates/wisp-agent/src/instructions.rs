@@ -8,10 +8,14 @@ use std::path::Path;
 use wisp_config::Config;
 use wisp_host::Clock;
 
+use crate::agents_md::trust::{KnownFiles, settle};
+use crate::agents_md::{AgentsFiles, with_block};
 use crate::conversation::Conversation;
+use crate::engine::desk::Asker;
 use crate::model::Model;
 use crate::model::call_style::{CallStyle, ToolSet};
 use crate::open::SYSTEM_PROMPT;
+use crate::protocol::NoteLevel;
 
 const LEAN: &str = include_str!("../../../assets/system-prompt-lean.md");
 const GUIDED: &str = include_str!("../../../assets/system-prompt-guided.md");
@@ -68,18 +72,47 @@ fn of(model: &Model) -> Option<&'static str> {
     }
 }
 
+/// A model that is held to a schema, or has few tools, has half the room for the user's instructions: it reads slowly.
+const SMALL_SHARE: u64 = 2;
+
 impl Conversation {
-    /// Gives the conversation the instructions that its model works by. A model with the full set goes on by what the
-    /// conversation has, unless that was for a small one.
+    /// Gives the conversation the instructions that its model works by, with the user's. A model with the full set goes on
+    /// by what the conversation has, unless that was for a small one.
     pub(crate) fn instruct(&mut self) {
         let services = self.registry.services();
-        let text = match of(&self.model).filter(|_| self.tools.is_some()) {
+        let small_text = of(&self.model).filter(|_| self.tools.is_some());
+        let base = match small_text {
             Some(text) => small(text, &self.config, &self.directory, &*services.clock),
             None if self.record.instructions().starts_with(SMALL_BEGINS) => {
                 full(&self.config, self.registry.has_memory())
             }
-            None => return,
+            None => self.record.instructions().to_owned(),
         };
-        self.record.set_instructions(text);
+        let share = if small_text.is_some() { SMALL_SHARE } else { 1 };
+        let block = self.agents.block(self.model.window.tokens / share);
+        let text = with_block(&base, block.as_deref());
+        if text != self.record.instructions() {
+            self.record.set_instructions(text);
+        }
+    }
+
+    /// Before a message: files of instructions that have changed are read again, those that are new are asked about.
+    pub(crate) async fn notice_agents(&mut self, person: &Asker) {
+        if !self.config.agents_md() || !self.agents.is_changed() {
+            return;
+        }
+        let mut found = AgentsFiles::of(&self.directory, self.paths.home());
+        let known = KnownFiles::at(self.paths.agents());
+        settle(&mut found, known, &self.events, Some(person), self.terms.yes).await;
+        let same = found.files == self.agents.files;
+        self.agents = found;
+        if same {
+            return;
+        }
+        self.instruct();
+        let now = self.agents.described(&self.directory);
+        let now = now.unwrap_or_else(|| "none are followed".to_owned());
+        self.events
+            .note(NoteLevel::Info, format!("your instructions have changed: {now}"));
     }
 }

@@ -13,6 +13,7 @@
 //! assert_eq!(event, r#"{"type":"delta","text":"Let me look."}"#);
 //! ```
 
+mod agents_md;
 #[cfg(feature = "args")]
 pub mod args;
 mod behind;

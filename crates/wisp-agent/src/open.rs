@@ -20,6 +20,7 @@ use wisp_ollama::{Client, Host, KeepAlive, Think, Timeouts};
 use wisp_output::Store;
 use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
+use crate::agents_md::AgentsFiles;
 use crate::conversation::{Conversation, Terms};
 use crate::events::Events;
 use crate::form::Form;
@@ -96,6 +97,7 @@ impl Setup {
             face: self.face,
             max_steps: self.max_steps,
             form: self.form.clone(),
+            yes: self.yes,
         }
     }
 
@@ -268,6 +270,8 @@ pub struct Ground {
     pub secrets: Secrets,
     /// What the person is told because the home cannot be written.
     pub unwritable: Option<String>,
+    /// The user's instructions, once it is settled which are followed.
+    pub agents: AgentsFiles,
 }
 
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet. A home that cannot be written stops
@@ -329,6 +333,7 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
         resumed,
         secrets,
         unwritable,
+        agents: AgentsFiles::default(),
     })
 }
 
@@ -409,6 +414,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         resumed,
         secrets,
         unwritable: _,
+        agents,
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
@@ -445,10 +451,9 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         demo,
         secrets,
         terms: setup.terms(),
+        agents,
     };
-    conversation.set_tools();
-    conversation.instruct();
-    conversation.bound_outputs();
+    conversation.fit_to_model();
     begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
     if let Some(resumed) = &resumed {
         conversation.go_on(resumed);

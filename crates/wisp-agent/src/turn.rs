@@ -95,6 +95,7 @@ impl Conversation {
             turn: progress.number,
             end: None,
         });
+        self.notice_agents(turn.person).await;
         let prompt = self.within_budget(prompt);
         let ended = self.run_turn(&prompt, turn, &mut progress).await;
         if let Some(usual) = progress.before_guess.take() {

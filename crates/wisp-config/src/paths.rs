@@ -106,6 +106,11 @@ impl Paths {
         self.home.join("models.json")
     }
 
+    /// The contents of `AGENTS.md` files that were agreed to.
+    pub fn agents(&self) -> PathBuf {
+        self.home.join("agents.json")
+    }
+
     /// Diagnostics.
     pub fn logs(&self) -> PathBuf {
         self.home.join("logs")

@@ -116,6 +116,12 @@ pub const SETTINGS: &[Setting] = &[
         "true",
         "Whether a model on this machine is loaded, and reads wisp's instructions, while you type the first message",
     ),
+    row(
+        "agentsMd",
+        Kind::Switch,
+        "true",
+        "Whether `AGENTS.md` of the project and of wisp's home is read as your instructions",
+    ),
     // --- commands --------------------------------------------------------------------------------
     row(
         "commandTimeoutSeconds",

@@ -118,6 +118,11 @@ impl Config {
         self.switch("ollama.warmUp")
     }
 
+    /// Whether `AGENTS.md` files are read.
+    pub fn agents_md(&self) -> bool {
+        self.switch("agentsMd")
+    }
+
     /// How long a command may run; `None` without limit.
     pub fn command_timeout(&self) -> Option<Duration> {
         let seconds = self.whole_or_default("commandTimeoutSeconds");

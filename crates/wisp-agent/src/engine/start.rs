@@ -6,6 +6,8 @@ use wisp_ollama::{Error, Model as Listed, same_model};
 use super::Launch;
 use super::consent::{Asking, consent};
 use super::desk::Asker;
+use crate::agents_md::AgentsFiles;
+use crate::agents_md::trust::{KnownFiles, settle};
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::model::known::Known;
@@ -35,6 +37,12 @@ pub async fn start(
     let chosen = choose(&mut ground, events, person).await?;
     if let Some(text) = far(ground.client.host()).filter(|_| !chosen.model.demo) {
         events.note(NoteLevel::Warning, text);
+    }
+    if ground.config.agents_md() {
+        let mut found = AgentsFiles::of(&ground.setup.directory, ground.paths.home());
+        let known = KnownFiles::at(ground.paths.agents());
+        settle(&mut found, known, events, person, ground.setup.yes).await;
+        ground.agents = found;
     }
     open(ground, chosen, events.clone())
 }
@@ -229,6 +237,11 @@ fn banner(conversation: &Conversation) {
         conversation.audit.session().as_str(),
     );
     conversation.events.note(NoteLevel::Info, text);
+    if let Some(files) = conversation.agents.described(&conversation.directory) {
+        conversation
+            .events
+            .note(NoteLevel::Info, format!("your instructions: {files}"));
+    }
     let (held, missing) = conversation.registry.services().confining.described_soon();
     if held.starts_with("off") {
         conversation

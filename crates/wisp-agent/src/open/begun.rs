@@ -27,6 +27,15 @@ pub(super) fn record(
         "model": conversation.model.name,
         "autoApprove": setup.yes,
     });
+    let files: Vec<_> = conversation
+        .agents
+        .files
+        .iter()
+        .map(|file| json!({"path": file.path.display().to_string(), "sha256": file.digest}))
+        .collect();
+    if !files.is_empty() {
+        details["instructions"] = files.into();
+    }
     if let Some(resumed) = resume {
         details["resume"] = resumed.name.as_str().into();
         let from: Vec<&str> = conversation.record.sessions().collect();

@@ -88,6 +88,7 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
                 "none".to_owned()
             },
         ),
+        ("instructions", instructions(conversation)),
         ("approvals", conversation.registry.gate().described()),
         ("audit", audit),
         ("saved as", saved(conversation)),
@@ -97,6 +98,11 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         conversation.events.line(format!("{name:<14} {value}"));
     }
     Next::Go
+}
+
+fn instructions(conversation: &Conversation) -> String {
+    let files = conversation.agents.described(&conversation.directory);
+    files.unwrap_or_else(|| "none of yours (AGENTS.md)".to_owned())
 }
 
 fn saved(conversation: &Conversation) -> String {
