@@ -16,7 +16,7 @@ arguments! {
     /// What `ask` is called with.
     pub struct AskArguments {
         question: String = "question", "One question, in one sentence";
-        choices: Option<Vec<String>> = "choices", "Up to nine answers to choose from; none for a free answer";
+        choices: Option<Vec<String>> = "choices", "Up to nine to choose from";
     }
 }
 
@@ -28,7 +28,7 @@ impl Tool for Ask {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: "ask".into(),
-            description: "Asks the person one question and waits for the answer.".into(),
+            description: "Ask the user a question.".into(),
             parameters: AskArguments::PARAMETERS.into(),
             limits: "waits as long as an approval does (approval.timeoutSeconds); nine choices".to_owned(),
             example: "Set up the project, and ask me which licence I want.".into(),

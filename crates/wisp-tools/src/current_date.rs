@@ -11,7 +11,7 @@ use crate::tool::{Descriptor, Returned, Running, Tool};
 arguments! {
     /// What `current_date` is called with.
     pub struct CurrentDateArguments {
-        time_zone: Option<String> = "timeZone", "IANA name such as Europe/Paris (default: the local zone)";
+        time_zone: Option<String> = "timeZone", "Such as Europe/Paris (default: local)";
     }
 }
 

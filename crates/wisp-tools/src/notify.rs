@@ -37,7 +37,7 @@ impl Tool for Notify {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: "notify".into(),
-            description: "Shows the person a desktop notification.".into(),
+            description: "Show a desktop notification.".into(),
             parameters: NotifyArguments::PARAMETERS.into(),
             limits: format!("{A_MINUTE} a minute; title {TITLE} characters, message {MESSAGE}"),
             example: "Run the slow tests and notify me when they are done.".into(),

@@ -21,7 +21,7 @@ arguments! {
     /// What `run_command` is called with.
     pub struct RunCommandArguments {
         command: String = "command", "A POSIX shell line, run by /bin/sh -c without a terminal or standard input";
-        working_directory: Option<String> = "workingDirectory", "Where to run it (default: the conversation's directory)";
+        working_directory: Option<String> = "workingDirectory", "Where (default: the working directory)";
     }
 }
 

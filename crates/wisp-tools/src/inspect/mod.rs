@@ -19,10 +19,10 @@ const MOST: i64 = 100;
 arguments! {
     /// What `inspect` is called with.
     pub struct InspectArguments {
-        what: String = "what", "config, status, approvals, audit (events), or calls (a turn's tool calls, one line each)";
-        last: Option<i64> = "last", "audit: how many events (default 20, most 100; of a turn all)";
-        kind: Option<String> = "kind", "audit: only this kind, such as tool.call";
-        turn: Option<i64> = "turn", "audit, calls: only this turn (calls: default this turn)";
+        what: String = "what", "config, status, approvals, audit (events), or calls (of a turn)";
+        last: Option<i64> = "last", "audit: how many (default 20, at most 100)";
+        kind: Option<String> = "kind", "audit: such as tool.call";
+        turn: Option<i64> = "turn", "audit, calls: of this turn";
         session: Option<String> = "session", "audit: another session";
     }
 }
@@ -35,7 +35,7 @@ impl Tool for Inspect {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: "inspect".into(),
-            description: "Shows wisp's own settings, state, approvals and record of what was done.".into(),
+            description: "Show wisp's settings, state, approvals and record.".into(),
             parameters: InspectArguments::PARAMETERS.into(),
             limits: "at most 100 events a call, of a turn all of them; secrets are never shown".to_owned(),
             example: "Which commands did you run in the last turn, and how did each end?".into(),

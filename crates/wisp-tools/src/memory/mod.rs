@@ -42,9 +42,7 @@ impl Tool for Memory {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: crate::MEMORY.into(),
-            description:
-                "Reads back what was held back or is no longer shown, without running anything; keeps notes."
-                    .into(),
+            description: "Read what was held back or is no longer shown; keep notes.".into(),
             parameters: MemoryArguments::PARAMETERS.into(),
             limits: format!(
                 "a page is at most the tool-output budget; condense asks the model at most {} times and once more to combine",

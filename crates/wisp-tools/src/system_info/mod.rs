@@ -52,7 +52,7 @@ impl Tool for SystemInfo {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             name: "system_info".into(),
-            description: "Tells about this machine: ports, disks, processes, memory, network.".into(),
+            description: "Show the state of this machine.".into(),
             parameters: SystemInfoArguments::PARAMETERS.into(),
             limits: "15 rows a table; folders are measured for at most 5 s".to_owned(),
             example: "What is listening on port 8080?".into(),
