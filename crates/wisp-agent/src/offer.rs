@@ -7,9 +7,10 @@ use wisp_config::Config;
 use wisp_config::custom::{Argument, CustomTool, Type};
 use wisp_tools::arguments::{Kind, Parameter};
 use wisp_tools::custom::Custom;
-use wisp_tools::{BuiltinOptions, Descriptor, MemoryOffer, Tool, builtin};
+use wisp_tools::{BuiltinOptions, Descriptor, MemoryOffer, Registry, Tool, builtin};
 
 use crate::events::Events;
+use crate::instructions;
 use crate::model::Model;
 use crate::open::{OpenError, Selection};
 use crate::protocol::NoteLevel;
@@ -36,6 +37,17 @@ pub(crate) fn memory_for(resumed: Option<&Resumed>, offered: MemoryOffer) -> Mem
         Some(resumed) if resumed.record.needs_memory() => MemoryOffer::Now,
         _ => offered,
     }
+}
+
+/// The most bytes that the instructions and the tools of the first request have together with the tools that search.
+const FIRST_REQUEST: usize = 6 * 1024 - 256;
+
+/// Offers `find_files` and `search_text` where the first request stays below 6 KiB with them, a short message and its frame
+/// included: the shell finds and searches too, and what every request begins with is read by slow machines each time.
+pub(crate) fn search(registry: &mut Registry, config: &Config) {
+    registry.offer_search(true);
+    let fixed = instructions::full(config, registry.has_memory()).len() + registry.definitions().len();
+    registry.offer_search(fixed <= FIRST_REQUEST);
 }
 
 /// The tools of a configuration: wisp's own less what is disabled, then the person's.

@@ -475,6 +475,7 @@ fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry,
     }
     let offered = offer::memory(&setup.tools, config, model);
     registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
+    offer::search(&mut registry, config);
     Ok(registry)
 }
 

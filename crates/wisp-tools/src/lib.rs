@@ -32,6 +32,7 @@ pub mod notify;
 pub mod read_file;
 mod registry;
 pub mod run_command;
+pub mod search;
 pub mod system_info;
 mod tool;
 pub mod written;
@@ -50,6 +51,9 @@ pub use tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
 /// The name of the tool that reads what was held back; it is offered by its own rule (`context.memory`).
 pub const MEMORY: &str = "memory";
+
+/// The tools that search files; they are offered where the first request stays short with them.
+pub const SEARCH: [&str; 2] = ["find_files", "search_text"];
 
 /// The status in the words that say how a command ended (`exit status 1`); none for one that was stopped or killed.
 pub fn exit_status(words: &str) -> Option<i32> {
@@ -75,6 +79,8 @@ pub fn builtin(options: &BuiltinOptions) -> Vec<Box<dyn Tool>> {
         Box::new(run_command::RunCommand { limits }),
         Box::new(read_file::ReadFile),
         Box::new(edit_file::EditFile),
+        Box::new(search::find_files::FindFiles),
+        Box::new(search::search_text::SearchText),
         Box::new(inspect::Inspect),
         Box::new(system_info::SystemInfo),
         Box::new(ask::Ask),

@@ -21,6 +21,8 @@ pub const RESERVED: &[&str] = &[
     "run_command",
     "read_file",
     "edit_file",
+    "find_files",
+    "search_text",
     "inspect",
     "system_info",
     "ask",

@@ -85,6 +85,8 @@ pub struct Registry {
     seen: Seen,
     ledger: CallLedger,
     memory: MemoryOffer,
+    /// Whether the tools that search are offered.
+    search: bool,
     /// Whether only the few tools are offered that a small model uses well.
     lean: bool,
     /// Whether the tools were asked for by name.
@@ -117,6 +119,7 @@ impl Registry {
             seen: Seen::default(),
             ledger: CallLedger::default(),
             memory,
+            search: true,
             lean: false,
             named: false,
         }
@@ -142,9 +145,23 @@ impl Registry {
         self.offered().map(Tool::descriptor).collect()
     }
 
-    /// The tools that are offered: `memory` only by its own rule, and of a lean set no more than is in it.
+    /// The tools that are offered: `memory` and those that search only by their own rules, and of a lean set no more than
+    /// is in it.
     fn offered(&self) -> impl Iterator<Item = &dyn Tool> {
-        offered(&self.tools, self.has_memory(), self.lean)
+        offered(&self.tools, self.offer())
+    }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            memory: self.has_memory(),
+            search: self.search,
+            lean: self.lean,
+        }
+    }
+
+    /// Says whether the tools that search are offered: they are what a first request that is too long does without.
+    pub fn offer_search(&mut self, offered: bool) {
+        self.search = offered || self.named;
     }
 
     /// Says whether only the few tools are offered that a small model uses well, beside the person's own. Tools that
@@ -337,7 +354,7 @@ impl Registry {
 
     /// The call's arguments as they are meant: the tool's own names, without dummies. The error is for the model.
     fn read(&self, request: Request<'_>) -> Result<Value, String> {
-        let mut known = offered(&self.tools, self.memory == MemoryOffer::Now, self.lean);
+        let mut known = offered(&self.tools, self.offer());
         let Some(tool) = known.find(|t| t.descriptor().name == request.tool) else {
             return Ok(request.arguments.clone());
         };
@@ -365,7 +382,7 @@ impl Registry {
         read: &Result<Value, String>,
         scene: &Scene<'_>,
     ) -> (Returned, bool, Option<String>) {
-        let mut known = offered(&self.tools, self.memory == MemoryOffer::Now, self.lean);
+        let mut known = offered(&self.tools, self.offer());
         let Some(tool) = known.find(|t| t.descriptor().name == name) else {
             return (unknown(name, &self.names()), true, None);
         };
@@ -486,15 +503,27 @@ impl Registry {
     }
 }
 
-/// The tools that are offered. `memory` needs its own leave; a lean set has the person's own and those in [`LEAN`].
-fn offered(tools: &[Box<dyn Tool>], memory: bool, lean: bool) -> impl Iterator<Item = &dyn Tool> {
+/// Which tools are offered beside those that always are.
+#[derive(Clone, Copy)]
+struct Offer {
+    memory: bool,
+    search: bool,
+    lean: bool,
+}
+
+/// The tools that are offered. `memory` and those that search have their own rules; a lean set has the person's own and those
+/// in [`LEAN`].
+fn offered(tools: &[Box<dyn Tool>], offer: Offer) -> impl Iterator<Item = &dyn Tool> {
     let all = tools.iter().map(AsRef::as_ref);
     all.filter(move |tool| {
         let name = tool.descriptor().name;
         if name == crate::MEMORY {
-            return memory;
+            return offer.memory;
         }
-        !lean || tool.is_strict() || LEAN.iter().any(|(known, _)| *known == name)
+        if crate::SEARCH.contains(&&*name) && !offer.search {
+            return false;
+        }
+        !offer.lean || tool.is_strict() || LEAN.iter().any(|(known, _)| *known == name)
     })
 }
 
