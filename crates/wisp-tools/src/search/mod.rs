@@ -64,31 +64,27 @@ fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(count))
 }
 
-/// What was left out, a line each.
+/// What was left out, each on a line of its own with the newline before it.
 fn left_out(seen: &Seen) -> String {
-    let mut lines = Vec::new();
+    let mut lines = String::new();
+    let mut add = |line: &str| lines.extend(["\n[", line, "]"]);
     if !seen.credentials.is_empty() {
         let named: Vec<&str> = seen.credentials.iter().map(String::as_str).take(3).collect();
+        let named = named.join(", ");
         let more = match seen.credentials.len() {
             0..=3 => String::new(),
             all => format!(" and {} more", all - 3),
         };
-        lines.push(format!(
-            "[not searched, may hold credentials: {}{more}]",
-            named.join(", ")
-        ));
+        add(&format!("not searched, may hold credentials: {named}{more}"));
     }
     if seen.unread > 0 {
-        lines.push(format!(
-            "[not readable: {}]",
-            counted(seen.unread, "entry").replace("entrys", "entries")
-        ));
+        add(&format!("{} could not be read", counted(seen.unread, "path")));
     }
     if seen.late {
-        lines.push("[stopped after 20 s: not everything was searched; give a narrower path]".to_owned());
+        add("stopped after 20 s: not everything was searched; give a narrower path");
     }
     if seen.stopped {
-        lines.push("[stopped by the user: not everything was searched]".to_owned());
+        add("stopped by the user: not everything was searched");
     }
-    lines.iter().map(|line| format!("\n{line}")).collect()
+    lines
 }
