@@ -65,7 +65,12 @@ fn swept(one: &Shown, why: &str) -> View {
 }
 
 fn page_of(kept: &Kept, number: u64, places: &mut Places) -> Result<View, String> {
-    let mut pages = Pages::new(kept.content.clone());
+    page_in(kept.content.clone(), kept, number, places)
+}
+
+/// A page of `content`, which is what `kept` has: two reads of it, wherever it is, when the record knows its lines.
+fn page_in(content: impl Content, kept: &Kept, number: u64, places: &mut Places) -> Result<View, String> {
+    let mut pages = Pages::new(content);
     let page = pages.page(number).map_err(|e| e.to_string())?;
     let page =
         page.ok_or_else(|| format!("output {} has {} pages", kept.record.shown_id(), pages.count()))?;
@@ -334,5 +339,76 @@ pub(crate) fn unkept(shown: &Shown) -> OutputView {
         about: why,
         held: shown.held.clone(),
         ..OutputView::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+
+    use wisp_output::output::Output;
+    use wisp_output::store::{About, Store};
+
+    use super::*;
+
+    /// A content that counts how often it is read.
+    struct Counted<'a, C>(C, &'a Cell<u64>);
+
+    impl<C: Content> Content for Counted<'_, C> {
+        fn bytes(&self) -> u64 {
+            self.0.bytes()
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1.set(self.1.get() + 1);
+            self.0.read_at(offset, buffer)
+        }
+
+        fn readable_to(&self, offset: u64) -> u64 {
+            self.0.readable_to(offset)
+        }
+
+        fn readable_from(&self, offset: u64) -> u64 {
+            self.0.readable_from(offset)
+        }
+    }
+
+    #[test]
+    fn a_page_as_a_front_end_asks_for_it_is_two_reads_and_at_most_64_kib() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path(), "session").unwrap();
+        let mut text = (1..=100_000).fold(String::new(), |text, n| text + &format!("{n}\n"));
+        text += &"x".repeat(400_000);
+        let mut output = Output::text(text.as_bytes());
+        let draft = store.draft("0123456789abcdef", &mut output).unwrap();
+        let about = About {
+            tool: "run_command".into(),
+            arguments: "seq".into(),
+            exit: None,
+        };
+        let kept = draft
+            .commit(about, &[], jiff::Timestamp::UNIX_EPOCH)
+            .unwrap();
+        let reads = Cell::new(0);
+        let page = |number| {
+            reads.set(0);
+            let content = Counted(kept.content.clone(), &reads);
+            page_in(content, &kept, number, &mut Places::default()).unwrap()
+        };
+        let pages = page(0).output.unwrap().pages;
+        let mut whole = String::new();
+        // From the end, as a jump: nothing of the pages before is known.
+        for number in (0..pages).rev() {
+            let view = page(number);
+            assert!(reads.get() <= 2, "page {number}: {} reads", reads.get());
+            assert!(view.text.len() <= 65_536, "page {number}: {}", view.text.len());
+            let first = view.text.lines().next().unwrap();
+            if first.len() < 9 {
+                assert_eq!(view.output.unwrap().first_line.to_string(), first);
+            }
+            whole = view.text + &whole;
+        }
+        assert!(whole == text);
     }
 }
