@@ -401,7 +401,7 @@ pub async fn demo() -> Result<Chosen, OpenError> {
 
 /// Opens the conversation on a chosen model.
 pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
-    let registry = registry(&ground, &chosen.model, &events)?;
+    let mut registry = registry(&ground, &chosen.model, &events)?;
     let Ground {
         setup,
         paths,
@@ -418,6 +418,9 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
+    if let Some(first) = resumed.as_ref().and(record.entries().first()) {
+        registry.resumed(first.time.millis.div_euclid(1_000));
+    }
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
         events,

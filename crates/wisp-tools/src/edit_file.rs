@@ -164,8 +164,15 @@ async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Re
     Ok(returned)
 }
 
-/// Refuses an edit of a file that has changed since the conversation read or wrote it.
+/// Refuses an edit of a file that has changed since the conversation read or wrote it, or may have.
 fn unchanged(path: &Path, place: &Place, call: &Call<'_>) -> Result<(), String> {
+    if call.seen.is_unread(path, &place.real) {
+        return Err(format!(
+            "{} was changed after this conversation began and has not been read since it was resumed, so nothing was \
+             written: read it again with read_file, then make the edit on what stands there",
+            path.display()
+        ));
+    }
     match call.seen.changed(path, &place.real) {
         Some(what) => Err(stale(path, "since it was last read or written here", &what)),
         None => Ok(()),

@@ -23,6 +23,8 @@ pub struct Seen {
     files: HashMap<PathBuf, Known>,
     copied: VecDeque<(PathBuf, usize)>,
     bytes: usize,
+    /// When a conversation that was resumed began, seconds since 1970. How files stood before is not known any more.
+    began: Option<i64>,
 }
 
 /// How a file stood.
@@ -80,6 +82,20 @@ impl Seen {
                 known.copy = None;
             }
         }
+    }
+
+    /// Says that the conversation was resumed, and when it began, in seconds since 1970.
+    pub fn resumed(&mut self, began: i64) {
+        self.began = Some(began);
+    }
+
+    /// Whether a file is not known to stand as the conversation saw it: the conversation was resumed, the file was
+    /// changed or put in its place after it began, and nothing has read or written it here since.
+    pub fn is_unread(&self, given: &Path, real: &Path) -> bool {
+        let known = self.files.contains_key(given) || self.files.contains_key(real);
+        // The time of the inode cannot be set, and a file that is moved to a name gets it anew.
+        let changed = |began: i64| fs::metadata(real).is_ok_and(|meta| meta.ctime() >= began);
+        !known && self.began.is_some_and(changed)
     }
 
     /// What has changed of a file since it was seen, in words; none when nothing has, or when it was never seen. `given`
@@ -161,6 +177,23 @@ mod tests {
         reason = "tests make the files they look at"
     )]
     use super::*;
+
+    #[test]
+    fn what_was_read_before_a_conversation_was_resumed_has_to_be_read_again_once_it_may_have_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        fs::write(&file, "one\n").unwrap();
+        let changed = fs::metadata(&file).unwrap().ctime();
+        let mut seen = Seen::default();
+        assert!(!seen.is_unread(&file, &file), "not resumed");
+        seen.resumed(changed + 1);
+        assert!(!seen.is_unread(&file, &file), "as it was before the conversation began");
+        seen.resumed(changed);
+        assert!(seen.is_unread(&file, &file));
+        assert!(!seen.is_unread(&dir.path().join("b"), &dir.path().join("b")), "nothing there");
+        seen.note(&file);
+        assert!(!seen.is_unread(&file, &file), "read since");
+    }
 
     #[test]
     fn a_file_as_it_was_seen_has_not_changed_however_it_is_named() {

@@ -125,6 +125,12 @@ impl Registry {
         }
     }
 
+    /// Says that the conversation, which began so many seconds after 1970, was resumed: how files stood when they were
+    /// read then is not known.
+    pub fn resumed(&mut self, began: i64) {
+        self.seen.resumed(began);
+    }
+
     /// What the tools share.
     pub fn services(&self) -> &Services {
         &self.services
