@@ -387,9 +387,7 @@ mod tests {
             arguments: "seq".into(),
             exit: None,
         };
-        let kept = draft
-            .commit(about, &[], jiff::Timestamp::UNIX_EPOCH)
-            .unwrap();
+        let kept = draft.commit(about, &[], jiff::Timestamp::UNIX_EPOCH).unwrap();
         let reads = Cell::new(0);
         let page = |number| {
             reads.set(0);

@@ -99,12 +99,23 @@ fn what_another_program_wrote_since_the_read_is_not_overwritten() {
 fn what_was_not_read_since_a_conversation_was_resumed_is_not_overwritten() {
     for edit in [writes("mine\n"), line(2, "TWO")] {
         let resumed = ("resumed", json!(0));
-        let calls = [resumed, edit.clone(), finds("two", "2"), edit.clone(), reads(), edit];
+        let calls = [
+            resumed,
+            edit.clone(),
+            finds("two", "2"),
+            edit.clone(),
+            reads(),
+            edit,
+        ];
         let (answers, _) = answers(FILE, &calls);
         let told = "a.txt was changed after this conversation began and has not been read since it was resumed, so nothing \
                     was written: read it again with read_file, then make the edit on what stands there";
         assert!(answers[0].ends_with(told), "{}", answers[0]);
-        assert!(!answers[1].starts_with("error: "), "what is found stands there: {}", answers[1]);
+        assert!(
+            !answers[1].starts_with("error: "),
+            "what is found stands there: {}",
+            answers[1]
+        );
         assert!(!answers[2].starts_with("error: "), "written here: {}", answers[2]);
         assert!(!answers[4].starts_with("error: "), "read here: {}", answers[4]);
     }

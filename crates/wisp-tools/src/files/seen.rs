@@ -187,10 +187,16 @@ mod tests {
         let mut seen = Seen::default();
         assert!(!seen.is_unread(&file, &file), "not resumed");
         seen.resumed(changed + 1);
-        assert!(!seen.is_unread(&file, &file), "as it was before the conversation began");
+        assert!(
+            !seen.is_unread(&file, &file),
+            "as it was before the conversation began"
+        );
         seen.resumed(changed);
         assert!(seen.is_unread(&file, &file));
-        assert!(!seen.is_unread(&dir.path().join("b"), &dir.path().join("b")), "nothing there");
+        assert!(
+            !seen.is_unread(&dir.path().join("b"), &dir.path().join("b")),
+            "nothing there"
+        );
         seen.note(&file);
         assert!(!seen.is_unread(&file, &file), "read since");
     }
