@@ -401,7 +401,7 @@ pub async fn demo() -> Result<Chosen, OpenError> {
 
 /// Opens the conversation on a chosen model.
 pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
-    let mut registry = registry(&ground, &chosen.model, &events)?;
+    let registry = registry(&ground, &chosen.model, &events)?;
     let Ground {
         setup,
         paths,
@@ -418,9 +418,6 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
-    if let Some(first) = resumed.as_ref().and(record.entries().first()) {
-        registry.resumed(first.time.millis.div_euclid(1_000));
-    }
     let ratios = Ratios::at(paths.estimates());
     let mut conversation = Conversation {
         events,
@@ -478,6 +475,10 @@ fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry,
     }
     let offered = offer::memory(&setup.tools, config, model);
     registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
+    let resumed = ground.resumed.as_ref();
+    if let Some(first) = resumed.and_then(|resumed| resumed.record.entries().first()) {
+        registry.resumed(first.time.millis.div_euclid(1_000));
+    }
     offer::search(&mut registry, config);
     Ok(registry)
 }
