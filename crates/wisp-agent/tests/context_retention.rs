@@ -40,3 +40,44 @@ async fn at_32768_little_is_read_twice() {
         figures.new
     );
 }
+
+/// Decisions, each with the everyday words that take it back fifteen turns later.
+const REVERSED: [(&str, &str); 3] = [
+    ("The cache is kept in SQLite.", "Drop SQLite, flat files it is."),
+    ("The labels are in German.", "Labels in Dutch from now on."),
+    ("The report is a PDF.", "Forget the PDF, Markdown will do."),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_taken_back_in_everyday_words_is_not_told_as_holding() {
+    let home = tempfile::tempdir().expect("a folder");
+    let reply = "The handlers come first, then the store, then the checks around it. ".repeat(8);
+    let server = talk::serve(ollama_sim::profile::V0_24_0, move |_| {
+        ollama_sim::Reply::text(&reply)
+    });
+    let mut talk = talk::Talk::open(home.path(), &server, 4096, |_| {})
+        .await
+        .expect("opened");
+    talk.say("Port the tide table to Rust.").await;
+    for turn in 2..=60_usize {
+        let said = match turn {
+            2..=4 => REVERSED[turn - 2].0.to_owned(),
+            18..=20 => REVERSED[turn - 18].1.to_owned(),
+            _ if turn % 2 == 0 => format!("The buoy at mile {turn} is number {}.", turn * 7),
+            _ => format!("What comes next for station {turn} of the northern coast?"),
+        };
+        talk.say(&said).await;
+    }
+    talk.leave().await;
+    let chats = talk::chats(&server);
+    for (messages, _) in &chats[20..] {
+        let text = talk::text_of(messages);
+        for (old, new) in REVERSED {
+            assert!(!text.contains(old) || text.contains(new), "{old}\n{text}");
+        }
+    }
+    let last = talk::text_of(&chats.last().expect("sent").0);
+    for (old, new) in REVERSED {
+        assert!(last.contains(new) && !last.contains(old), "{new}\n{last}");
+    }
+}

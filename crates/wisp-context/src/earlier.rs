@@ -3,15 +3,21 @@
 //! Until facts and a summary carry them, the person's own words do. The conversation's first prompt always stands
 //! there; after it come standing orders ("do not touch legacy.c"), newest kept first when room is short; then
 //! statements ("the fixtures are under /srv"), then the other prompts, the same way. Each line names its entry, so the model can ask for the whole.
+//!
+//! What was said may have been taken back since, in whatever words. So no line stands without the newest line about the same
+//! thing: where there is no room for both, the newer one stands alone.
 
 mod standing;
+mod topics;
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::entry::{Content, Entry, EntryId};
 use crate::notes::Note;
 use crate::reference::shorten;
 use crate::text::Text;
+use topics::{Counts, Newest};
 
 /// Bytes of the block for a window nobody knows.
 const UNKNOWN_WINDOW_BYTES: usize = 4096;
@@ -77,6 +83,8 @@ pub(crate) struct Line {
     pub(crate) text: Text,
     /// The outputs of the turn, where this line is the one that names them.
     pub(crate) outputs: Vec<EntryId>,
+    /// What it is about.
+    topics: Box<[u64]>,
 }
 
 impl Line {
@@ -90,6 +98,7 @@ impl Line {
             turn: note.turn,
             entry: prompt,
             weight: Weight::Order,
+            topics: topics::of(&text),
             text: text.into(),
             outputs: Vec::new(),
         }
@@ -118,6 +127,7 @@ fn of_entry(entry: &Entry) -> Vec<Line> {
         turn: entry.turn,
         entry: entry.id,
         weight,
+        topics: topics::of(&text),
         text: Text::from(text),
         outputs: Vec::new(),
     };
@@ -182,6 +192,8 @@ pub(crate) struct Frame {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Earlier {
     by_weight: [Vec<Line>; 4],
+    /// How many lines, of all that ever were, are about what; shared by copies of the record.
+    counts: Arc<Counts>,
 }
 
 impl Earlier {
@@ -189,6 +201,7 @@ impl Earlier {
     /// entries stay in the record.
     pub(crate) fn extend(&mut self, lines: Vec<Line>) {
         for line in lines {
+            Arc::make_mut(&mut self.counts).add(&line);
             self.by_weight[line.weight.index()].push(line);
         }
         for lines in &mut self.by_weight {
@@ -199,21 +212,36 @@ impl Earlier {
     }
 
     /// Lets go of the lines that no block of at most `room` bytes lists, whatever else leaves: those that newer ones of
-    /// the same weight leave no room for. Their entries stay in the record.
+    /// the same weight leave no room for, and that are not the newest about what a kept one is about. Their entries stay in
+    /// the record.
     pub(crate) fn keep_for(&mut self, room: usize) {
+        let needed = self.needed(room);
         for lines in &mut self.by_weight[Weight::Order.index()..] {
+            lines.retain(|line| needed.contains(&(line.entry, line.text.clone())));
+        }
+    }
+
+    /// The lines that a block of `room` bytes may list.
+    fn needed(&self, room: usize) -> HashSet<(EntryId, Text)> {
+        let newest = Newest::of(self.by_weight.iter().flatten(), &[], &self.counts);
+        let mut kept: Vec<&Line> = self.by_weight[Weight::First.index()].iter().collect();
+        for lines in &self.by_weight[Weight::Order.index()..] {
             let (mut bytes, mut said) = (0, HashSet::new());
-            let newest = lines.drain(..).rev();
-            let mut kept: Vec<Line> = newest
-                .filter(|line| said.insert(line.text.clone()))
+            let fitting = lines
+                .iter()
+                .rev()
+                .filter(|line| said.insert(&line.text))
                 .take_while(|line| {
                     bytes += line.text.len();
                     bytes <= room
-                })
-                .collect();
-            kept.reverse();
-            *lines = kept;
+                });
+            kept.extend(fitting);
         }
+        let companions: Vec<&Line> = kept.iter().flat_map(|line| newest.than(line)).collect();
+        kept.into_iter()
+            .chain(companions)
+            .map(|line| (line.entry, line.text.clone()))
+            .collect()
     }
 
     /// How many lines are held.
@@ -243,36 +271,76 @@ impl Earlier {
         Text::from(text)
     }
 
-    /// The lines that fit, by weight and then newest first, each as it is written; returned oldest first.
+    /// The lines that fit, by weight and then newest first, each as it is written; returned oldest first. With a line go
+    /// the newest ones about the same things, whatever their weight; where there is no room for it beside them they stand
+    /// alone.
     fn choose<'a>(&'a self, newer: &'a [Line], room: usize) -> Vec<(&'a Line, String)> {
-        let mut left = room.saturating_sub(FRAME_BYTES);
-        let mut chosen: Vec<(&Line, String)> = Vec::new();
-        let mut said: HashSet<&Text> = HashSet::new();
+        let newest = Newest::of(self.by_weight.iter().flatten(), newer, &self.counts);
+        let mut chosen = Chosen {
+            left: room.saturating_sub(FRAME_BYTES),
+            lines: Vec::new(),
+            said: HashSet::new(),
+        };
         for weight in [Weight::First, Weight::Order, Weight::Statement, Weight::Plain] {
             let newer = newer.iter().rev().filter(|line| line.weight == weight);
             for line in newer.chain(self.by_weight[weight.index()].iter().rev()) {
-                // The same words said again are listed once, the last time.
-                if !said.insert(&line.text) {
-                    continue;
-                }
-                let shown = written(
-                    line,
-                    if weight == Weight::First {
-                        left / 2
-                    } else {
-                        usize::MAX
-                    },
-                );
-                if shown.len() + 1 > left {
+                if !chosen.take(line, &newest) {
                     break;
                 }
-                left -= shown.len() + 1;
-                chosen.push((line, shown));
             }
         }
-        chosen.reverse();
-        chosen.sort_by_key(|(line, _)| line.entry);
-        chosen
+        let mut lines = chosen.lines;
+        lines.sort_by_key(|(line, _)| line.entry);
+        lines
+    }
+}
+
+/// The lines chosen so far, and the bytes that are left.
+struct Chosen<'a> {
+    left: usize,
+    lines: Vec<(&'a Line, String)>,
+    said: HashSet<&'a Text>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Takes a line and the newer ones about the same things. False when there is no room even for the line alone.
+    fn take(&mut self, line: &'a Line, newest: &Newest<'a>) -> bool {
+        // The same words said again are listed once, the last time.
+        if self.said.contains(&line.text) {
+            return true;
+        }
+        let most = if line.weight == Weight::First {
+            self.left / 2
+        } else {
+            usize::MAX
+        };
+        let shown = written(line, most);
+        if shown.len() + 1 > self.left {
+            return false;
+        }
+        let mut with: Vec<&Line> = newest.than(line);
+        with.retain(|newer| !self.said.contains(&newer.text));
+        let all: usize = with
+            .iter()
+            .map(|newer| written(newer, usize::MAX).len() + 1)
+            .sum();
+        let stands = line.weight == Weight::First || all + shown.len() < self.left;
+        if stands {
+            self.add(line, shown);
+        }
+        for newer in with {
+            let shown = written(newer, usize::MAX);
+            if shown.len() < self.left && !self.said.contains(&newer.text) {
+                self.add(newer, shown);
+            }
+        }
+        true
+    }
+
+    fn add(&mut self, line: &'a Line, shown: String) {
+        self.left -= shown.len() + 1;
+        self.said.insert(&line.text);
+        self.lines.push((line, shown));
     }
 }
 
@@ -308,8 +376,8 @@ fn heading(frame: Frame) -> String {
         ""
     };
     format!(
-        "[From earlier in this conversation: {turns}, no longer shown. What the person said then, in their own \
-         words; it holds unless they have changed it since.{hint}]"
+        "[From earlier in this conversation: {turns}, no longer shown. What the user said then, in their own \
+         words; where two lines disagree, the later one holds.{hint}]"
     )
 }
 

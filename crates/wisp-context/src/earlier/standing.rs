@@ -55,8 +55,22 @@ const PHRASES: &[&str] = &[
     "at least",
     "changed my mind",
     "after all",
-    "forget what",
+    "forget",
     "ignore what",
+    // What takes back an earlier decision, in everyday words.
+    "drop",
+    "scrap",
+    "instead",
+    "switch",
+    "switched",
+    "go with",
+    "going with",
+    "will do",
+    "no more",
+    "actually",
+    "back to",
+    "never mind",
+    "changed",
 ];
 
 /// Bytes of a long sentence kept in front of the phrase that makes it an order.

@@ -37,8 +37,8 @@ fn every_line_stands_in_order_while_there_is_room() {
     let lines = [prompt(1, "Fix it.\nDo not touch legacy.c."), prompt(2, "why?")].concat();
     assert_eq!(
         block(&lines[..1], &lines[1..], frame(2000, 2)).as_str(),
-        "[From earlier in this conversation: turns 1–2, no longer shown. What the person said then, in their own \
-         words; it holds unless they have changed it since. memory \"recall turn N\" or \"recall entry N\" shows any \
+        "[From earlier in this conversation: turns 1–2, no longer shown. What the user said then, in their own \
+         words; where two lines disagree, the later one holds. memory \"recall turn N\" or \"recall entry N\" shows any \
          of it whole, \"recall WORDS\" searches it.]\n- turn 1, entry 10: Fix it. Do not touch legacy.c.\n- turn 2, \
          entry 20: why?"
     );
@@ -182,4 +182,67 @@ fn a_larger_window_lists_what_a_smaller_one_had_no_room_for() {
     let whole = record.clone();
     record.list_again(&whole);
     assert_eq!(listed(&record), 299);
+}
+
+/// Sixty turns in which three decisions are made in turns 2 to 4 and taken back in everyday words in turns 20 to 22.
+fn reversed(room: usize) -> Text {
+    let decided = [
+        "The cache is kept in SQLite.",
+        "The labels are in German.",
+        "The report is a PDF.",
+    ];
+    let back = [
+        "Drop SQLite, flat files it is.",
+        "Labels in Dutch from now on.",
+        "Forget the PDF, Markdown will do.",
+    ];
+    let mut lines = prompt(1, "Port the tide table to Rust.");
+    for turn in 2..=60 {
+        lines.extend(match turn {
+            2..=4 => prompt(turn, decided[turn as usize - 2]),
+            20..=22 => prompt(turn, back[turn as usize - 20]),
+            _ if turn % 2 == 0 => prompt(turn, &format!("The buoy at mile {turn} is number {}.", turn * 7)),
+            _ => prompt(turn, &format!("go on with station {turn} of the northern coast")),
+        });
+    }
+    block(&lines, &[], frame(room, 60))
+}
+
+#[test]
+fn what_was_taken_back_stands_with_what_took_it_back_or_not_at_all() {
+    let pairs = [
+        ("kept in SQLite", "Drop SQLite, flat files it is."),
+        ("labels are in German", "Labels in Dutch from now on."),
+        ("report is a PDF", "Forget the PDF, Markdown will do."),
+    ];
+    for room in [1024, 1300, 1638, 2200, 3276, 6553] {
+        let text = reversed(room);
+        for (old, new) in pairs {
+            assert!(!text.contains(old) || text.contains(new), "{room}: {new}\n{text}");
+        }
+        assert!(text.len() <= room);
+    }
+    let text = reversed(3276);
+    for (_, new) in pairs {
+        assert!(text.contains(new), "{new}\n{text}");
+    }
+}
+
+#[test]
+fn a_question_takes_nothing_back() {
+    let mut lines = prompt(1, "Port it.");
+    lines.extend(prompt(2, "The cache is kept in SQLite."));
+    lines.extend(prompt(3, "Is SQLite fast enough?"));
+    for turn in 4..80 {
+        lines.extend(prompt(turn, &format!("Buoy {turn} is at mile {}.", turn * 3)));
+    }
+    let text = block(&lines, &[], frame(1024, 79));
+    assert!(!text.contains("Is SQLite fast enough?"), "{text}");
+}
+
+#[test]
+fn words_are_told_apart_by_their_stems() {
+    assert_eq!(topics::of("The labels"), topics::of("Label it"));
+    assert_eq!(topics::of("deploys"), topics::of("The deployment"));
+    assert!(topics::of("go on, and then? 42").is_empty());
 }
