@@ -111,6 +111,8 @@ pub struct Conversation {
     pub turns_before: u64,
     /// What the model is told with the next message, once: that the directory is another than before.
     pub notice: Option<String>,
+    /// Whether what the next message names with `@` is in it already: of one with piped input, only the user's words count.
+    pub mentions_read: bool,
     /// The demo server, while it is what answers.
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.

@@ -29,6 +29,7 @@ mod history;
 mod honest;
 mod instructions;
 mod looking;
+mod mentions;
 pub mod model;
 pub mod offer;
 mod open;

@@ -448,6 +448,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         typed: History::default(),
         turns_before: 0,
         notice: None,
+        mentions_read: false,
         demo,
         secrets,
         terms: setup.terms(),

@@ -30,6 +30,7 @@ impl Conversation {
         else {
             return Cow::Borrowed(message);
         };
+        self.mentions_read = true;
         let parts = self.parts_of(&pending, "Message", "your message");
         Cow::Owned(parts.join("\n\n"))
     }
@@ -54,7 +55,9 @@ impl Conversation {
         let mut parts = Vec::new();
         if !words.trim().is_empty() {
             parts.push(words.trim().to_owned());
+            parts.extend(self.attached(words));
         }
+        self.mentions_read = true;
         let shown = &pending.admitted.shown;
         // What is piped in is for the model: a line of it is never a command, whatever it begins with.
         let like_a_command = words.trim().is_empty() && shown.trim_start().starts_with(['/', '!']);

@@ -141,7 +141,8 @@ impl Conversation {
         let notice = self.notice.take().map(|notice| format!("[{notice}]"));
         let files = self.guide(prompt, progress);
         let rule = self.terms.form.as_ref().map(Form::rule);
-        let beside = [notice, files, rule].into_iter().flatten();
+        let attached = self.attached(prompt);
+        let beside = [attached, notice, files, rule].into_iter().flatten();
         let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
         self.begin(&whole, progress.number)?;
         for step in 1..=self.terms.max_steps {

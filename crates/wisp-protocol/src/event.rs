@@ -84,7 +84,7 @@ pub enum Event {
         id: String,
         /// Where the candidates' text starts, in Unicode scalar values.
         from: usize,
-        /// The candidates, sorted.
+        /// The candidates, best first: names in order, paths by how well they match.
         candidates: Vec<String>,
     },
     /// Where a pattern occurs next in a stored output.

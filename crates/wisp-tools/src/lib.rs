@@ -44,8 +44,8 @@ pub use call::{Answering, Call, Choosing, Keep, Person, Scene, Services, ToolOpt
 pub use confine::{Confining, Network, SandboxOptions};
 pub use gate::{Answer, Asking, Gatekeeper, Question};
 pub use registry::{
-    Admitted, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry, Request,
-    cap_at_send, one_line, said,
+    Admitted, Attachment, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry,
+    Request, cap_at_send, one_line, said,
 };
 pub use tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 

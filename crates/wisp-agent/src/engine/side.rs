@@ -10,6 +10,8 @@ use super::desk::Desk;
 use crate::conversation::Conversation;
 use crate::events::Events;
 use crate::looking::Looking;
+use crate::mentions::complete as mentions;
+use crate::mentions::complete::Roots;
 use crate::places::Places;
 use crate::printed::Printed;
 use crate::protocol::{Command, Event, NoteLevel, View};
@@ -35,6 +37,8 @@ pub struct Side {
     places: Mutex<Places>,
     /// The context, while the conversation is busy.
     looking: Option<Looking>,
+    /// Where paths are looked for.
+    roots: Roots,
 }
 
 impl Side {
@@ -49,11 +53,24 @@ impl Side {
             printed: conversation.shown.clone(),
             places: Mutex::default(),
             looking: None,
+            roots: Roots {
+                directory: conversation.directory.clone(),
+                home: conversation.env.get("HOME").map(Into::into),
+                own: conversation.paths.home().to_owned(),
+            },
         }
     }
 
     /// Completes a line. The server's models are asked for beside everything else: a turn may be under way.
     fn complete(&self, id: &str, text: &str, cursor: usize) {
+        if let Some(typed) = mentions::typed(text, cursor) {
+            let (events, roots, id) = (self.events.clone(), self.roots.clone(), id.to_owned());
+            tokio::task::spawn_blocking(move || {
+                let (from, candidates) = mentions::candidates(&typed, &roots);
+                events.send(Event::Completions { id, from, candidates });
+            });
+            return;
+        }
         let (events, known, client) = (self.events.clone(), self.models.clone(), self.client.clone());
         let needs_models = MODEL.iter().any(|command| text.starts_with(command));
         let (id, text) = (id.to_owned(), text.to_owned());

@@ -19,6 +19,7 @@ pub(super) async fn help(conversation: &mut Conversation, _: &str, _: &Scene<'_>
     for line in [
         "also:",
         "  !COMMAND           run a command yourself; the model is told of it",
+        "  @PATH              attaches a file or a folder to the message; Tab finds it by some of its letters",
         "  Alt-Enter, or \\    a new line in the message; Tab completes; Ctrl-C stops a turn",
         "an ID is the start of what a fold line or a note names, at least four characters",
     ] {

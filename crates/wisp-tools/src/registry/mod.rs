@@ -6,6 +6,7 @@
 //! order. Nothing else makes a [`Finished`].
 
 mod admit;
+mod attach;
 mod batch;
 mod file;
 mod receive;
@@ -26,6 +27,7 @@ use crate::tool::{Body, Descriptor, Ending, Returned, Tool};
 use crate::written;
 
 pub use admit::{Admitted, HeldRange, KeptRecord};
+pub use attach::Attachment;
 pub use batch::cap_at_send;
 pub use said::said;
 
