@@ -67,13 +67,13 @@ impl Registry {
                 text: all.join("\n"),
             };
         }
-        let mut room = budget;
+        let mut left = budget;
         let shown: Vec<&str> = here
             .iter()
             .map(String::as_str)
             .take_while(|name| {
-                let takes = name.len() < room;
-                room = room.saturating_sub(name.len() + 1);
+                let takes = name.len() < left;
+                left = left.saturating_sub(name.len() + 1);
                 takes
             })
             .collect();
