@@ -407,14 +407,13 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         paths,
         config,
         audit,
-        keep: _,
         preferences,
         client,
         thread,
         resumed,
         secrets,
-        unwritable: _,
         agents,
+        ..
     } = ground;
     let Chosen { model, demo, kept } = chosen;
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
