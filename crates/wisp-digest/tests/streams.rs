@@ -227,3 +227,54 @@ fn a_line_in_two_pieces_is_what_it_is_in_one() {
         assert_eq!(digester.finish(), whole, "cut at {cut}");
     }
 }
+
+#[test]
+fn recipes_of_one_make_that_fail_beside_each_other_are_each_a_failure() {
+    let log = b"\
+b: warning: careful
+ls: cannot access 'missing-dir': No such file or directory
+make: *** [Makefile:5: b] Error 2
+made a
+c done
+make: *** [Makefile:7: c] Error 1
+make: Target 'all' not remade because of errors.
+";
+    let digest = failed(log);
+    assert_eq!((root_lines(&digest), cascades(&digest)), (vec![3, 6], vec![7]));
+    // The outer make only reports what the inner one said.
+    let nested = failed(b"make[1]: *** [Makefile:2: x] Error 3\nmake: *** [Makefile:5: sub] Error 2\n");
+    assert_eq!((root_lines(&nested), cascades(&nested)), (vec![1], vec![2]));
+}
+
+#[test]
+fn what_a_test_of_ctest_prints_under_verbose_is_no_failure_of_the_run() {
+    let log = b"\
+test 2
+    Start 2: bad
+test 1
+    Start 1: good
+
+2: Test command: /b/a \"3\"
+2: Test timeout computed to be: 1500
+1: Test command: /b/a \"0\"
+2: error count: 3
+1/2 Test #2: bad ..............................***Failed    0.00 sec
+1: error count: 0
+2/2 Test #1: good .............................   Passed    0.00 sec
+
+50% tests passed, 1 tests failed out of 2
+
+The following tests FAILED:
+\t  2 - bad (Failed)
+Errors while running CTest
+";
+    let digest = failed(log);
+    assert_eq!(digest.unexplained.count, 0, "{:?}", digest.unexplained);
+    assert_eq!(root_lines(&digest), [10]);
+    let quoted: Vec<u64> = digest.failures[0]
+        .explain
+        .iter()
+        .map(|quote| quote.line)
+        .collect();
+    assert_eq!(quoted, [9], "its own line, not that of the test beside it");
+}

@@ -4,7 +4,9 @@
 //! states the failures, `CTest`'s line is their consequence; a crash, a timeout and a program that is not there are
 //! stated by `CTest` alone.
 
-use crate::digest::{Kind, Span};
+use std::collections::VecDeque;
+
+use crate::digest::{Kind, Quote, Span};
 use crate::find::Find;
 use crate::joined::joined;
 use crate::line::{Line, number_before};
@@ -32,6 +34,7 @@ pub(crate) const FORMAT: Format = Format {
         "(Not Run)",
         "(Disabled)",
         "Use \"--rerun-failed",
+        ": Test command: ",
     ],
     reader: || Box::<Ctest>::default(),
 };
@@ -50,7 +53,13 @@ struct Ctest {
     tried: Option<(String, u64)>,
     /// The line that started the last test.
     started: u64,
+    /// With `-V` each line that a test prints has its number before it: the last of them.
+    printed: Option<VecDeque<(String, Quote)>>,
 }
+
+/// The most lines that tests printed under `-V` that are remembered, and that are quoted of one.
+const PRINTED: usize = 64;
+const QUOTED: usize = 8;
 
 impl Reader for Ctest {
     fn line(&mut self, line: &Line<'_>, report: &mut Report) -> Step {
@@ -67,6 +76,9 @@ impl Reader for Ctest {
         if body.starts_with("Start ") && line.indent() >= 4 {
             self.start(body, line, report);
             return Step::Take;
+        }
+        if let Some(step) = self.verbose(line) {
+            return step;
         }
         if body.has("% tests passed") {
             self.sum(line, report);
@@ -93,6 +105,38 @@ impl Ctest {
         self.tried = self.tried.take().filter(|(tried, _)| tried == name);
     }
 
+    /// `2: error count: 3`, what test 2 prints with `-V`. It is the test's, whatever it says.
+    fn verbose(&mut self, line: &Line<'_>) -> Option<Step> {
+        let (number, text) = line.text.part_at(": ")?;
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        if text.starts_with("Test command: ") {
+            self.printed.get_or_insert_default();
+            return Some(Step::Lean);
+        }
+        let printed = self.printed.as_mut()?;
+        if text.starts_with("Test timeout computed") || text.starts_with("Working Directory: ") {
+            return Some(Step::Lean);
+        }
+        if printed.len() == PRINTED {
+            printed.pop_front();
+        }
+        printed.push_back((number.to_owned(), line.quote()));
+        Some(Step::Lean)
+    }
+
+    /// The last lines that a test printed, by the number before its name.
+    fn said(&self, number: &str) -> Vec<Quote> {
+        let printed = self.printed.iter().flatten();
+        let mut said: Vec<Quote> = printed
+            .filter(|(of, _)| of == number)
+            .map(|(_, quote)| quote.clone())
+            .collect();
+        said.drain(..said.len().saturating_sub(QUOTED));
+        said
+    }
+
     /// How a test ended. One without a count is run again, as `ctest --repeat` does: what it said then counts only
     /// where the last run does not pass.
     fn status(&mut self, rest: &str, again: bool, line: &Line<'_>, report: &mut Report) -> Step {
@@ -100,9 +144,10 @@ impl Ctest {
             self.close(report);
             self.known = report.total();
         }
-        let Some((_, rest)) = rest.part_at(": ") else {
+        let Some((number, rest)) = rest.part_at(": ") else {
             return Step::Pass;
         };
+        let said = self.said(number.trim());
         let name = rest.split([' ', '.']).next().unwrap_or(rest).to_owned();
         if rest.has("***Not Run (Disabled)") {
             report.tally("ctest", &[("disabled", 1)], line);
@@ -115,7 +160,12 @@ impl Ctest {
                 report.forgive_lines(Span { first, last });
                 report.tally("ctest", &[("flaky", 1)], line);
             }
-            return Step::Take;
+            // What the tests beside it print goes on.
+            return if self.printed.is_some() {
+                Step::Lean
+            } else {
+                Step::Take
+            };
         };
         if again && self.tried.is_none() {
             self.tried = Some((name.clone(), self.started));
@@ -131,9 +181,10 @@ impl Ctest {
             report.fail(finding.of(&name));
             report.cascade(line);
         } else {
-            let finding = Finding::new(kind, title, line)
+            let mut finding = Finding::new(kind, title, line)
                 .of(&name)
                 .known_as(joined!["ctest ", name]);
+            finding.explain.extend(said);
             self.open = Some((finding, self.known));
         }
         self.remember(name);
@@ -227,7 +278,9 @@ impl Ctest {
 
     /// What the failed test printed.
     fn output(&mut self, line: &Line<'_>) -> Step {
-        if let Some((finding, _)) = &mut self.open {
+        if let Some((finding, _)) = &mut self.open
+            && self.printed.is_none()
+        {
             finding.quote(line);
             return Step::Lean;
         }
