@@ -5,7 +5,8 @@ use crate::digest::{Content, Digest, Failure, Kind, Note, Outcome, Quote, Verdic
 use crate::digester::Options;
 use crate::document::Documents;
 use crate::ending;
-use crate::report::Report;
+use crate::find::Find;
+use crate::report::{Orphan, Report};
 use crate::templates::LogReader;
 use crate::unknown::Ends;
 
@@ -282,13 +283,22 @@ fn promote_orphans(report: &mut Report) {
             .filter(before)
             .max_by_key(|failure| failure.lines.first)
         {
-            Some(failure) => {
+            Some(failure) if !is_beside(failure, &orphan) => {
                 failure.cascade += 1;
                 crate::report::list(&mut failure.cascade_lines, line);
             }
-            None => report.unknown(orphan),
+            _ => report.unknown(orphan),
         }
     }
+}
+
+/// Whether a recipe failed beside one that failed before, and not for it: two of one make, of which nothing but make's own
+/// lines is known. A recipe that needs one that failed is not run.
+fn is_beside(failure: &Failure, orphan: &Orphan) -> bool {
+    let make = |format| format == "make";
+    let level = |text: &str| Some(text.part_at(": *** [")?.0.to_owned());
+    let same = level(&orphan.quote.text).is_some_and(|this| level(&failure.title) == Some(this));
+    make(failure.format) && make(orphan.format) && failure.kind == Kind::Unknown && same
 }
 
 fn end_sections(sections: &mut [crate::digest::Section], failures: &[Failure], lines: u64) {
