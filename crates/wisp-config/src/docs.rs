@@ -17,6 +17,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("models.calls", "{\"qwen2.5-coder:1.5b\": \"guided\"}"),
     ("commandMaxOutputBytes", "65536"),
     ("sandbox.memoryMiB", "4096"),
+    ("ui", "\"plain\""),
     (
         "tools.custom",
         r#"[{

@@ -23,7 +23,7 @@ pub const MAX_FILE: u64 = 1024 * 1024;
 /// use wisp_config::Config;
 /// let config = Config::from_text("/h/config.json".as_ref(), "{\"commandTimeoutSeconds\": 5}").unwrap();
 /// assert_eq!(config.command_timeout(), Some(Duration::from_secs(5)));
-/// assert_eq!(config.shown_output_lines(), 20);
+/// assert_eq!(config.shown_output_lines(), 10);
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Config {

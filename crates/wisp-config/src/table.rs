@@ -15,6 +15,9 @@ pub const WAYS: &[&str] = &["native", "text", "guided"];
 /// Sets of tools; `auto` goes by the model.
 pub const TOOL_SETS: &[&str] = &["auto", "lean", "full"];
 
+/// Front ends for a chat.
+pub const UIS: &[&str] = &["tui", "plain"];
+
 /// Looks by name; `auto` asks the terminal.
 pub const THEMES: &[&str] = &["auto", "dark", "light", "ansi16", "none"];
 
@@ -126,8 +129,8 @@ pub const SETTINGS: &[Setting] = &[
     row(
         "commandTimeoutSeconds",
         whole(0, DAY_SECONDS),
-        "60",
-        "Seconds after which a command is stopped; 0 never",
+        "600",
+        "Seconds after which a command is stopped, unless the call says otherwise; 0 never",
     ),
     row(
         "commandMaxOutputBytes",
@@ -243,8 +246,8 @@ pub const SETTINGS: &[Setting] = &[
     row(
         "shownOutputLines",
         whole(0, 10_000),
-        "20",
-        "Lines of a tool's output the person is shown unasked",
+        "10",
+        "Lines of an output you are shown unasked; of a command that failed twice as many",
     ),
     row(
         "context.outputDays",
@@ -302,6 +305,12 @@ pub const SETTINGS: &[Setting] = &[
         "Whether secrets are masked in what the model is sent; auto, when it runs on another machine",
     ),
     // --- the faces -------------------------------------------------------------------------------
+    row(
+        "ui",
+        Kind::Choice(UIS),
+        "",
+        "What `wisp` opens for a chat: the box and panels of wisp-tui, or plain lines; unset, plain lines",
+    ),
     row("theme", Kind::Choice(THEMES), "\"auto\"", "Colours"),
     row(
         "keys",

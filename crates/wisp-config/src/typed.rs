@@ -48,6 +48,11 @@ impl Config {
         self.text(name).expect("choices have a default in the table")
     }
 
+    /// What `wisp` opens for a chat; `None` when nothing is said.
+    pub fn ui(&self) -> Option<String> {
+        self.text("ui").filter(|ui| !ui.is_empty())
+    }
+
     /// The model a conversation starts with.
     pub fn model(&self) -> Option<String> {
         self.text("model").filter(|name| !name.is_empty())
@@ -308,12 +313,12 @@ mod tests {
         assert_eq!((config.context_length(), config.think()), (None, None));
         assert_eq!(config.idle_timeout(), Duration::from_mins(15));
         assert_eq!(config.total_timeout(), Some(Duration::from_hours(6)));
-        assert_eq!(config.command_timeout(), Some(Duration::from_mins(1)));
+        assert_eq!(config.command_timeout(), Some(Duration::from_mins(10)));
         assert_eq!(config.command_max_output_bytes(), None);
         assert!(config.deny().is_empty() && config.allow().is_empty());
         assert_eq!(config.approval_threshold(), "moderate");
         assert_eq!(config.approval_timeout(), Some(Duration::from_mins(10)));
-        assert_eq!((config.approval_days(), config.shown_output_lines()), (30, 20));
+        assert_eq!((config.approval_days(), config.shown_output_lines()), (30, 10));
         assert_eq!(
             (config.output_days(), config.output_ceiling()),
             (30, 16 * 1024 * 1024)
