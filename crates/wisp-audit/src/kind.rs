@@ -84,7 +84,7 @@ kinds! {
         ["reason", "wanted", "kernel", "missing"];
     CommandOutcome = "command.outcome", "How a command of the model's ended.",
         ["command", "exitStatus", "signal", "timedOut", "cancelled", "truncated", "stdout", "stderr", "seconds",
-         "origin", "pipeHeld", "leftBehind", "tooManyProcesses", "sandbox", "sandboxRefusal", "sandboxPaths"];
+         "origin", "pipeHeld", "leftBehind", "tooManyProcesses", "background", "sandbox", "sandboxRefusal", "sandboxPaths"];
     CommandTyped = "command.typed", "A command the person typed, with how it ended.",
         ["command", "workingDirectory", "verdict", "reason", "output", "bytes", "seconds", "exitStatus", "signal",
          "timedOut", "cancelled", "truncated", "pipeHeld", "leftBehind", "sandboxRefused", "sandboxRefusal",

@@ -42,6 +42,20 @@ pub fn run_pager<S: AsRef<OsStr>>(argv: &[S], mut feed: impl Read) -> Result<End
     })
 }
 
+/// Becomes another program, which has wisp's terminal, descriptors and process id. Returns only when that failed.
+pub fn become_program<S: AsRef<OsStr>>(argv: &[S]) -> ExecError {
+    let Some((program, rest)) = argv.split_first() else {
+        return ExecError::NoProgram;
+    };
+    #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
+    let mut command = Command::new(program);
+    let source = command.args(rest).exec();
+    ExecError::Launch {
+        program: program.as_ref().to_owned(),
+        source,
+    }
+}
+
 fn on_terminal<S: AsRef<OsStr>>(
     argv: &[S],
     stdin: Stdio,

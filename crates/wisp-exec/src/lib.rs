@@ -79,7 +79,7 @@ pub use environment::{MARK, QUIET_ENVIRONMENT};
 pub use error::{ExecError, check_directory};
 pub use gap::Gap;
 pub use git::reading_git;
-pub use interactive::{run_interactive, run_pager};
+pub use interactive::{become_program, run_interactive, run_pager};
 pub use kept::{KeptReader, StreamOutput};
 pub use live::{LiveChunk, LiveSender, Stream, live};
 pub use outcome::{Disabled, Ending, LeftBehind, Outcome};
