@@ -31,6 +31,9 @@ pub struct Message {
     /// The text; may be empty.
     #[serde(default)]
     pub content: String,
+    /// Images that go with the text, as base64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
     /// What the model thought before it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
@@ -51,6 +54,7 @@ impl Message {
         Self {
             role,
             content: content.into(),
+            images: Vec::new(),
             thinking: None,
             tool_calls: Vec::new(),
             tool_name: None,
