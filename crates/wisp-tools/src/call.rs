@@ -15,6 +15,7 @@ use crate::behind::Behind;
 use crate::confine::Confining;
 use crate::files::seen::Seen;
 use crate::gate::{Answer, Gatekeeper, Question};
+use crate::jobs::Jobs;
 
 /// Where a conversation's outputs are kept.
 #[derive(Debug, Clone)]
@@ -32,6 +33,8 @@ pub struct ToolOptions {
     pub command_timeout: Option<Duration>,
     /// The most bytes kept of one output.
     pub output_ceiling: u64,
+    /// Lines of an output the user is shown unasked.
+    pub shown_lines: usize,
 }
 
 /// What all tools of a conversation share.
@@ -82,6 +85,8 @@ pub trait Person: Send + Sync {
     fn ask(&self, question: Question) -> Answering<'_>;
     /// Says what is being done, for the working line.
     fn doing(&self, what: &str);
+    /// Shows the last lines of what a command has printed so far.
+    fn printed(&self, _lines: Vec<String>) {}
     /// Lets the person choose, or answer freely when there are no choices; none when they leave it, when nobody can
     /// be asked, or when no answer came in time.
     fn choose(&self, _question: &str, _choices: Vec<String>) -> Choosing<'_> {
@@ -115,6 +120,8 @@ pub struct Call<'a> {
     pub gate: &'a mut Gatekeeper,
     /// How the files stood that the conversation has read and written.
     pub seen: &'a mut Seen,
+    /// The commands that run in the background.
+    pub(crate) jobs: &'a mut Jobs,
     /// Where it stands.
     pub scene: &'a Scene<'a>,
 }

@@ -47,6 +47,7 @@ impl Tool for Custom {
                 line: &line,
                 directory: self.directory.as_deref(),
                 timeout: self.timeout,
+                background: false,
             };
             run_line(wanted, call).await
         })

@@ -25,7 +25,9 @@ pub mod edit_file;
 pub mod files;
 mod gate;
 pub mod inspect;
+mod jobs;
 pub mod ledger;
+mod live;
 pub mod memory;
 mod not_run;
 pub mod notify;
@@ -43,9 +45,10 @@ pub use behind::Behind;
 pub use call::{Answering, Call, Choosing, Keep, Person, Scene, Services, ToolOptions};
 pub use confine::{Confining, Network, SandboxOptions};
 pub use gate::{Answer, Asking, Gatekeeper, Question};
+pub use jobs::JobRow;
 pub use registry::{
-    Admitted, Attachment, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending, Registry,
-    Request, cap_at_send, one_line, said,
+    Admitted, Attachment, Excerpt, Finished, HeldRange, KeptRecord, MemoryOffer, NotRecorded, Pending,
+    Registry, Request, cap_at_send, one_line, said,
 };
 pub use tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 

@@ -14,6 +14,7 @@ use crate::call::{Call, Keep, Scene, Services};
 use crate::confine::refused::{self, Refused};
 use crate::confine::{self, network};
 use crate::files::nearby;
+use crate::jobs::Began;
 use crate::not_run::not_run;
 use crate::tool::{Body, Descriptor, Ending, Returned, Running, Tool};
 
@@ -22,6 +23,8 @@ arguments! {
     pub struct RunCommandArguments {
         command: String = "command", "A POSIX shell line, run by /bin/sh -c without a terminal or standard input";
         working_directory: Option<String> = "workingDirectory", "Where (default: the working directory)";
+        timeout_seconds: Option<i64> = "timeoutSeconds", "Its limit, where the usual one is too short";
+        background: Option<bool> = "background", "Let it run on, as a server does";
     }
 }
 
@@ -53,13 +56,32 @@ impl Tool for RunCommand {
             if arguments.command.trim().is_empty() {
                 return Returned::error("command is empty: give `command`, a shell line such as ls -la");
             }
+            let timeout = match limit(arguments.timeout_seconds) {
+                Ok(timeout) => timeout,
+                Err(error) => return error,
+            };
             let wanted = Wanted {
                 line: &arguments.command,
                 directory: arguments.working_directory.as_deref(),
-                timeout: None,
+                timeout,
+                background: arguments.background.unwrap_or(false),
             };
             run_line(wanted, call).await
         })
+    }
+}
+
+/// The most seconds that a call may ask for.
+const MOST_SECONDS: i64 = 86_400;
+
+/// The limit that a call asks for.
+fn limit(seconds: Option<i64>) -> Result<Option<Duration>, Returned> {
+    match seconds {
+        None => Ok(None),
+        Some(seconds @ 1..=MOST_SECONDS) => Ok(Some(Duration::from_secs(seconds.unsigned_abs()))),
+        Some(other) => Err(Returned::error(format!(
+            "timeoutSeconds is {other}, and must be from 1 to {MOST_SECONDS}; leave it out for the usual limit"
+        ))),
     }
 }
 
@@ -71,6 +93,8 @@ pub(crate) struct Wanted<'a> {
     pub directory: Option<&'a str>,
     /// How long it may run; unset as long as any command.
     pub timeout: Option<Duration>,
+    /// Whether it runs on while the conversation does.
+    pub background: bool,
 }
 
 /// Decides about a line and runs it: policy, risk, the person, the runner, the record.
@@ -94,6 +118,9 @@ pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returne
         timeout: wanted.timeout,
         start: Some((cleared.profile, network)),
     };
+    if wanted.background {
+        return run_on(line, &directory, how, call).await;
+    }
     let (outcome, refused) = match run_once(line, &directory, how, call).await {
         Ok(ran) => ran,
         Err(returned) => return returned,
@@ -144,6 +171,38 @@ async fn run_once(
     how: How,
     call: &Call<'_>,
 ) -> Result<(Outcome, Option<Refused>), Returned> {
+    let (spec, confinement) = prepared(line, directory, &how, call);
+    match crate::live::run(spec, call.scene.person).await {
+        Ok(outcome) => {
+            // The command has run; its result arrives even when this record cannot be written.
+            let mut details = details(line, &outcome);
+            details["sandbox"] = match &confinement {
+                Some(confinement) => confinement.profile.word(),
+                None => "none",
+            }
+            .into();
+            let refused = confinement.and_then(|held| refused::refused(&outcome, &held, directory));
+            if let Some(refused) = &refused {
+                details["sandboxRefusal"] = refused.line.as_str().into();
+            }
+            let _ = call.audit(Kind::CommandOutcome, details);
+            Ok((outcome, refused))
+        }
+        Err(wisp_exec::ExecError::NotStarted) => Err(Returned::refused(
+            "the person stopped the turn before the command was started",
+            Ending::Interrupted,
+        )),
+        Err(e) => Err(Returned::error(e)),
+    }
+}
+
+/// What is run, and how it is confined.
+fn prepared(
+    line: &str,
+    directory: &Path,
+    how: &How,
+    call: &Call<'_>,
+) -> (CommandSpec, Option<wisp_exec::Confinement>) {
     let services = call.services;
     let mut spec = spec(line, directory.to_owned(), services, call.scene);
     let start = match how.start {
@@ -165,27 +224,23 @@ async fn run_once(
     if matches!(how.start, Some((Profile::Read, _))) {
         spec.env.extend(reading_git());
     }
-    match wisp_exec::run(spec).await {
-        Ok(outcome) => {
-            // The command has run; its result arrives even when this record cannot be written.
-            let mut details = details(line, &outcome);
-            details["sandbox"] = match &confinement {
-                Some(confinement) => confinement.profile.word(),
-                None => "none",
+    (spec, confinement)
+}
+
+/// Begins a line that runs on while the conversation does.
+async fn run_on(line: &str, directory: &Path, how: How, call: &mut Call<'_>) -> Returned {
+    let (spec, _) = prepared(line, directory, &how, call);
+    match call.jobs.start((call.id, line), spec, &call.services.home).await {
+        Ok(Began::Running(row)) => Returned::text(row.told_model()),
+        Ok(Began::Over(ended)) => match *ended {
+            Ok(outcome) => {
+                // As of any command that has run.
+                let _ = call.audit(Kind::CommandOutcome, details(line, &outcome));
+                returned(outcome, call.services)
             }
-            .into();
-            let refused = confinement.and_then(|held| refused::refused(&outcome, &held, directory));
-            if let Some(refused) = &refused {
-                details["sandboxRefusal"] = refused.line.as_str().into();
-            }
-            let _ = call.audit(Kind::CommandOutcome, details);
-            Ok((outcome, refused))
-        }
-        Err(wisp_exec::ExecError::NotStarted) => Err(Returned::refused(
-            "the person stopped the turn before the command was started",
-            Ending::Interrupted,
-        )),
-        Err(e) => Err(Returned::error(e)),
+            Err(error) => Returned::error(error),
+        },
+        Err(error) => Returned::error(error),
     }
 }
 
@@ -299,7 +354,9 @@ fn footer(outcome: &Outcome, services: &Services) -> String {
     }
     lines.extend(not_run(outcome, &services.env));
     if services.options.command_timeout.is_some() && matches!(outcome.ending, Ended::TimedOut { .. }) {
-        lines.push("a longer limit is the setting commandTimeoutSeconds".to_owned());
+        lines.push(
+            "for more time: timeoutSeconds in the call, or the setting commandTimeoutSeconds".to_owned(),
+        );
     }
     lines.join("\n")
 }

@@ -95,7 +95,7 @@ fn an_argument_that_a_tool_does_not_have_is_told_above_the_result() {
             .await;
         assert_eq!(
             shown,
-            "[ignored: run_command has no argument \"colour\"; it takes command, workingDirectory]\nexit status 0\nstdout:\nhi\n"
+            "[ignored: run_command has no argument \"colour\"; it takes command, workingDirectory, timeoutSeconds, background]\nexit status 0\nstdout:\nhi\n"
         );
         let again = json!({"command": "echo hi", "colour": "/tmp", "why": null});
         let shown = stage.shown("run_command", again).await;

@@ -11,6 +11,7 @@ use wisp_output::{
 };
 use wisp_template_tokens::boundary;
 
+use super::excerpt::{Excerpt, excerpt};
 use super::file;
 use crate::call::{Keep, Services};
 use crate::run_command;
@@ -45,6 +46,8 @@ pub struct Admitted {
     pub data: Range<usize>,
     /// The beginning of the whole, for the person, at most 16 KiB.
     pub beginning: String,
+    /// The stretches of it that the user is shown unasked.
+    pub excerpt: Vec<Excerpt>,
     /// Bytes of the whole.
     pub bytes: u64,
     /// Lines of the whole.
@@ -126,6 +129,7 @@ pub(super) fn admit(body: Body, ending: &Ending, about: &About<'_>, services: &S
         shown: String::new(),
         data: 0..0,
         beginning: beginning(&body),
+        excerpt: excerpt(&body, ending, services.options.shown_lines),
         bytes: 0,
         lines: 0,
         printed: (0, 0),
@@ -370,7 +374,7 @@ fn stream<'a>(name: &'static str, printed: &'a StreamOutput) -> Stream<'a> {
 }
 
 /// Everything the runner kept of a stream, with the stretch it could not keep.
-fn pieces(printed: &StreamOutput) -> Vec<Piece<'_>> {
+pub(super) fn pieces(printed: &StreamOutput) -> Vec<Piece<'_>> {
     let mut pieces = vec![Piece::Bytes(Box::new(printed.before_gap()))];
     if let Some(gap) = printed.gap() {
         pieces.push(Piece::Missing {

@@ -7,7 +7,9 @@
 
 mod admit;
 mod attach;
+mod background;
 mod batch;
+mod excerpt;
 mod file;
 mod receive;
 mod said;
@@ -21,7 +23,9 @@ use crate::arguments;
 use crate::call::{Call, Scene, Services};
 use crate::files::seen::Seen;
 use crate::gate::Gatekeeper;
+use crate::jobs::Jobs;
 use crate::ledger::{CallLedger, Noted, State, repeated};
+use crate::live;
 use crate::run_command;
 use crate::tool::{Body, Descriptor, Ending, Returned, Tool};
 use crate::written;
@@ -29,6 +33,7 @@ use crate::written;
 pub use admit::{Admitted, HeldRange, KeptRecord};
 pub use attach::Attachment;
 pub use batch::cap_at_send;
+pub use excerpt::Excerpt;
 pub use said::said;
 
 /// A call as the model made it.
@@ -86,6 +91,7 @@ pub struct Registry {
     gate: Gatekeeper,
     seen: Seen,
     ledger: CallLedger,
+    jobs: Jobs,
     memory: MemoryOffer,
     /// Whether the tools that search are offered.
     search: bool,
@@ -120,6 +126,7 @@ impl Registry {
             gate,
             seen: Seen::default(),
             ledger: CallLedger::default(),
+            jobs: Jobs::default(),
             memory,
             search: true,
             lean: false,
@@ -310,7 +317,11 @@ impl Registry {
         spec.env = start.env;
         // A person who typed a command is there to stop it.
         spec.timeout = None;
-        Ok(match wisp_exec::run(spec).await {
+        if let Some(line) = background::of_line(line) {
+            spec.program = wisp_exec::Program::Shell(line.into());
+            return self.typed_job((id, line), spec, scene).await;
+        }
+        Ok(match live::run(spec, scene.person).await {
             Ok(outcome) => {
                 let mut details = run_command::details(line, &outcome);
                 details["origin"] = "person".into();
@@ -412,6 +423,7 @@ impl Registry {
             services: &self.services,
             gate: &mut self.gate,
             seen: &mut self.seen,
+            jobs: &mut self.jobs,
             scene,
         };
         let returned = tool.run(given, &mut call).await;

@@ -77,6 +77,7 @@ impl Registry {
         let admitted = Admitted {
             data: 0..presented.text.len() - presented.note,
             beginning: presented.text.clone(),
+            excerpt: Vec::new(),
             shown: presented.text,
             bytes,
             lines,

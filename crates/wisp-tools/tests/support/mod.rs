@@ -116,6 +116,7 @@ impl Stage {
             env: Env::default(),
             options: ToolOptions {
                 command_timeout: None,
+                shown_lines: 10,
                 output_ceiling: 16 << 20,
             },
             confining: wisp_tools::Confining::none(),
