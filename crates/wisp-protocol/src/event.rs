@@ -22,6 +22,11 @@ pub enum Event {
     Status(Status),
     /// What is being done at this moment.
     Activity(Activity),
+    /// The last lines that what runs has printed so far, at most three. They stand until something else is done.
+    Printed {
+        /// Raw: escape sequences are still in them.
+        lines: Vec<String>,
+    },
     /// A turn begins or ends.
     Turn {
         /// Start or end.
@@ -86,6 +91,9 @@ pub enum Event {
         from: usize,
         /// The candidates, best first: names in order, paths by how well they match.
         candidates: Vec<String>,
+        /// What each of them does, where that is known; empty texts where not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        about: Vec<String>,
     },
     /// Where a pattern occurs next in a stored output.
     Found {
@@ -159,6 +167,9 @@ pub struct Status {
     pub approval: String,
     /// The share of the window in use, 0 to 1; none when unknown.
     pub context_used: Option<f64>,
+    /// What the conversation is to do, where it was noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "the wire names each by itself")]
@@ -205,6 +216,12 @@ pub struct TurnEnd {
     pub input_tokens: Option<u64>,
     /// Generated tokens over all requests of the turn, when reported.
     pub output_tokens: Option<u64>,
+    /// Tokens generated in a second of generating, over all requests of the turn, when reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_second: Option<f64>,
+    /// Seconds from the prompt to the first token of the first reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_token_seconds: Option<f64>,
     /// `ran: read_file ×2 · run_command ×10 (2 failed, 1 denied)`, when a tool ran.
     pub ran: Option<String>,
     /// Set when the reply cites entries that do not exist.
@@ -243,8 +260,8 @@ pub struct OutputSummary {
     pub bytes: u64,
     /// Whether `text` is not all of it.
     pub truncated: bool,
-    /// How many lines a face shows before it folds (`shownOutputLines`).
-    pub shown_lines: u64,
+    /// What a front end shows of it unasked: its first and last lines, and those that say what failed (`shownOutputLines`).
+    pub excerpt: Vec<Stretch>,
     /// What the model was not shown, as ranges of lines of the stored output.
     pub held: Vec<HeldRange>,
     /// Whether the whole is in the output store.
@@ -252,6 +269,52 @@ pub struct OutputSummary {
     /// For an edit that was made: what it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<crate::Difference>,
+}
+
+/// A stretch of what was printed, standard output before standard error.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Stretch {
+    /// The number of its first line, from 1.
+    pub from_line: u64,
+    /// Its lines, without the newline that ends the last; a very long one is cut and ends in `…`.
+    pub text: String,
+}
+
+impl OutputSummary {
+    /// The stretches that are shown, each with how many lines are left out before it.
+    pub fn stretches(&self) -> impl Iterator<Item = (u64, &Stretch)> {
+        let mut next = 1;
+        self.excerpt.iter().map(move |stretch| {
+            let before = stretch.from_line.saturating_sub(next);
+            next = stretch.from_line + stretch.lines();
+            (before, stretch)
+        })
+    }
+
+    /// How many lines are left out in all.
+    pub fn left_out(&self) -> u64 {
+        let shown: u64 = self.excerpt.iter().map(Stretch::lines).sum();
+        self.lines.saturating_sub(shown)
+    }
+
+    /// Whether what is shown is not all of it.
+    pub fn is_folded(&self) -> bool {
+        let bytes: u64 = self
+            .excerpt
+            .iter()
+            .map(|stretch| stretch.text.len() as u64 + 1)
+            .sum();
+        self.left_out() > 0 || bytes < self.bytes
+    }
+}
+
+impl Stretch {
+    /// How many lines it has.
+    pub fn lines(&self) -> u64 {
+        self.text.matches('\n').count() as u64 + 1
+    }
 }
 
 /// A stretch of a stored output that the model was not shown.

@@ -17,7 +17,7 @@ pub use command::{Command, Decision};
 pub use difference::Difference;
 pub use event::{
     Activity, Approval, Choice, ChoiceOption, Event, HeldRange, NoteLevel, OutputSummary, OutputView, Phase,
-    Status, TurnEnd, TurnOutcome, View, ViewKind,
+    Status, Stretch, TurnEnd, TurnOutcome, View, ViewKind,
 };
 
 #[cfg(test)]
