@@ -16,6 +16,7 @@ use crate::events::Events;
 use crate::form::Form;
 use crate::guided::messages::RawReplies;
 use crate::history::History;
+use crate::images::Image;
 use crate::model::call_style::ToolSet;
 use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
@@ -23,7 +24,7 @@ use crate::model::speed::Speed;
 use crate::model::waits::Waits;
 use crate::model::{Model, Preferences};
 use crate::printed::Printed;
-use crate::protocol::{HeldRange, OutputSummary};
+use crate::protocol::{HeldRange, OutputSummary, Stretch};
 use crate::saved::Thread;
 use crate::secrets::Secrets;
 
@@ -109,10 +110,10 @@ pub struct Conversation {
     pub typed: History,
     /// Turns of the conversations before the last `/new`, so that a turn's number is never used twice in a session.
     pub turns_before: u64,
-    /// What the model is told with the next message, once: that the directory is another than before.
-    pub notice: Option<String>,
     /// Whether what the next message names with `@` is in it already: of one with piped input, only the user's words count.
     pub mentions_read: bool,
+    /// What goes with messages beside their text.
+    pub beside: Beside,
     /// The demo server, while it is what answers.
     pub demo: Option<ollama_sim::Server>,
     /// What masks the secrets in all that is written.
@@ -121,6 +122,15 @@ pub struct Conversation {
     pub terms: Terms,
     /// The user's instructions that are followed.
     pub agents: AgentsFiles,
+}
+
+/// What goes with messages beside their text.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// What the model is told with the next message, once: that the directory is another than before.
+    pub notice: Option<String>,
+    /// The images of the messages of this session.
+    pub images: Vec<Image>,
 }
 
 /// What the command line asks of a conversation, for as long as it lasts.
@@ -282,7 +292,7 @@ impl Conversation {
             lines: admitted.printed.1,
             bytes: admitted.printed.0,
             truncated: admitted.printed.0 > admitted.beginning.len() as u64,
-            shown_lines: self.config.shown_output_lines(),
+            excerpt: admitted.excerpt.iter().map(stretch).collect(),
             held: held(admitted),
             stored: admitted.kept.is_some(),
             difference: None,
@@ -295,6 +305,14 @@ impl Conversation {
         // Nothing can be done at the end about an audit that cannot be written; it was said when it began.
         let _ = self.audit.append(Event::new(Kind::SessionEnd, details));
         let _ = self.audit.sync();
+    }
+}
+
+/// A stretch of an output as the protocol has it.
+fn stretch(excerpt: &wisp_tools::Excerpt) -> Stretch {
+    Stretch {
+        from_line: excerpt.first,
+        text: excerpt.text.clone(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The engine's way to its face: events in order, and what is being done said once.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
@@ -50,6 +51,8 @@ impl Events {
 pub struct Doing {
     events: Events,
     began: Instant,
+    /// Seconds until the first token.
+    first: Arc<OnceLock<f64>>,
 }
 
 impl Doing {
@@ -58,7 +61,18 @@ impl Doing {
         Self {
             events,
             began: Instant::now(),
+            first: Arc::default(),
         }
+    }
+
+    /// Notes that a token came.
+    pub fn token(&self) {
+        self.first.get_or_init(|| self.seconds());
+    }
+
+    /// Seconds from the beginning to the first token; none before it.
+    pub fn first_token(&self) -> Option<f64> {
+        self.first.get().copied()
     }
 
     /// Seconds since the turn began.

@@ -21,7 +21,7 @@ use wisp_output::Store;
 use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 
 use crate::agents_md::AgentsFiles;
-use crate::conversation::{Conversation, Terms};
+use crate::conversation::{Beside, Conversation, Terms};
 use crate::events::Events;
 use crate::form::Form;
 use crate::history::History;
@@ -446,8 +446,8 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         shown: Printed::default(),
         typed: History::default(),
         turns_before: 0,
-        notice: None,
         mentions_read: false,
+        beside: Beside::default(),
         demo,
         secrets,
         terms: setup.terms(),

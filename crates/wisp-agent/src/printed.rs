@@ -24,6 +24,7 @@ impl Printed {
     /// Adds an output; the oldest make room when there are `most`.
     pub fn push(&self, shown: Shown, most: usize) {
         let mut list = self.list();
+        list.retain(|one| one.id != shown.id || shown.id.is_empty());
         let beyond = (list.len() + 1).saturating_sub(most.max(1));
         list.drain(..beyond);
         list.push(Arc::new(shown));

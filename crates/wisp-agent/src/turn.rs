@@ -9,6 +9,8 @@ mod place;
 mod request;
 pub(crate) mod tools;
 
+use std::time::Duration;
+
 use serde_json::json;
 use wisp_audit::Kind;
 use wisp_context::{Estimator, Outcome};
@@ -56,6 +58,8 @@ struct Progress {
     told: Option<String>,
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
+    /// How long the server generated for those, where it says so.
+    generated: Duration,
     /// Whether room was made because the server refused or cut a request: done once a turn.
     condensed: bool,
     /// The estimator as it was before a refusal without figures was guessed to be just over the window.
@@ -122,7 +126,9 @@ impl Conversation {
         }
         self.save();
         self.tell_masked();
-        let end = self.ended(&progress, outcome, turn.doing.seconds());
+        let end = self.ended(&progress, outcome, &turn.doing);
+        self.speed
+            .end_turn(end.tokens_per_second, end.first_token_seconds);
         turn.doing.nothing();
         self.events.send(Event::Turn {
             phase: Phase::End,
@@ -138,7 +144,7 @@ impl Conversation {
         turn: &Turn<'_>,
         progress: &mut Progress,
     ) -> Result<TurnOutcome, TurnError> {
-        let notice = self.notice.take().map(|notice| format!("[{notice}]"));
+        let notice = self.beside.notice.take().map(|notice| format!("[{notice}]"));
         let files = self.guide(prompt, progress);
         let rule = self.terms.form.as_ref().map(Form::rule);
         let attached = self.attached(prompt);
@@ -242,7 +248,7 @@ impl Conversation {
         }
     }
 
-    fn ended(&self, progress: &Progress, outcome: TurnOutcome, seconds: f64) -> TurnEnd {
+    fn ended(&self, progress: &Progress, outcome: TurnOutcome, doing: &Doing) -> TurnEnd {
         let offered = self.tools.is_some() && outcome == TurnOutcome::Ok;
         let names = if offered {
             self.registry.names()
@@ -251,10 +257,12 @@ impl Conversation {
         };
         let last = self.record.entry_count();
         TurnEnd {
-            seconds,
+            seconds: doing.seconds(),
             outcome,
             input_tokens: progress.input_tokens,
             output_tokens: progress.output_tokens,
+            tokens_per_second: rate(progress),
+            first_token_seconds: doing.first_token(),
             ran: progress.receipt.line(
                 &progress.asked,
                 &progress.reply,
@@ -263,6 +271,14 @@ impl Conversation {
             cited: cited::missing(&progress.reply, last),
         }
     }
+}
+
+/// Tokens in a second of generating; none when the server did not say how long it generated.
+fn rate(progress: &Progress) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "replies stay far below 2^53 tokens")]
+    let tokens = progress.output_tokens.filter(|tokens| *tokens > 0)? as f64;
+    let seconds = progress.generated.as_secs_f64();
+    (seconds > 0.0).then(|| tokens / seconds)
 }
 
 /// Adds a reply's tokens to the turn's.
@@ -274,6 +290,7 @@ fn count(reply: &Reply, progress: &mut Progress) {
     };
     progress.input_tokens = add(progress.input_tokens, done.metrics.prompt_tokens);
     progress.output_tokens = add(progress.output_tokens, done.metrics.reply_tokens);
+    progress.generated += done.metrics.generate.unwrap_or_default();
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ fn words(ending: &Ending) -> String {
     }
 }
 
-fn remember(conversation: &mut Conversation, line: &str, pending: &Pending) {
+pub(crate) fn remember(conversation: &mut Conversation, line: &str, pending: &Pending) {
     let summary = conversation.summary(&pending.admitted, &pending.call);
     conversation.note_shown(Shown {
         id: pending.call.clone(),

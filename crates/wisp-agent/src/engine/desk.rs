@@ -180,6 +180,10 @@ impl Person for Asker {
         self.doing.say(what);
     }
 
+    fn printed(&self, lines: Vec<String>) {
+        self.doing.events().send(Event::Printed { lines });
+    }
+
     fn choose(&self, question: &str, choices: Vec<String>) -> Choosing<'_> {
         let option = |text: String| ChoiceOption {
             value: text.clone(),

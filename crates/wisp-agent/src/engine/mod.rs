@@ -175,6 +175,7 @@ impl Engine {
     /// Runs until the face leaves or is gone.
     pub async fn run(mut self) {
         loop {
+            self.conversation.see_jobs().await;
             self.rest();
             let status = self.status();
             self.events().send(Event::Status(status));
@@ -262,6 +263,10 @@ impl Engine {
     }
 
     async fn turn(&mut self, prompt: &str) {
+        let prompt = match self.conversation.with_images(prompt) {
+            Ok(prompt) => prompt,
+            Err(why) => return self.events().note(NoteLevel::Error, why),
+        };
         self.warm.leave();
         self.hearing.busy(&self.conversation);
         let (cancel, stop) = stopper();
@@ -273,7 +278,7 @@ impl Engine {
             cancel: cancel.clone(),
             stop,
         };
-        let work = Box::pin(self.conversation.turn(prompt, &turn));
+        let work = Box::pin(self.conversation.turn(&prompt, &turn));
         self.hearing.during(&cancel, work).await;
     }
 
@@ -305,6 +310,11 @@ impl Engine {
             branch: place.branch,
             approval: conversation.registry.gate().described(),
             context_used: Some(conversation.used()),
+            task: conversation
+                .record
+                .tasks()
+                .last()
+                .map(|task| task.text.as_str().to_owned()),
             ..Status::default()
         }
     }

@@ -83,7 +83,13 @@ impl Side {
             let hides = |name: &String| hidden.iter().any(|h| same_model(h, name));
             let models: Vec<String> = models.iter().filter(|m| !hides(m)).cloned().collect();
             let (from, candidates) = slash::complete(&text, cursor, &models);
-            events.send(Event::Completions { id, from, candidates });
+            let about = slash::about(&candidates);
+            events.send(Event::Completions {
+                id,
+                from,
+                candidates,
+                about,
+            });
         };
         if !needs_models {
             send(&[]);

@@ -8,7 +8,7 @@ use wisp_ollama::{ChatRequest, ChatStream, Client, Reply, ToolDefinition};
 
 use super::arriving::{Arrived, Arriving, Shown};
 use super::failure::{Failure, not_a_reply};
-use super::waiting::Waiting;
+use super::waiting::{Reads, Waiting};
 use super::waits::Waits;
 use crate::events::Doing;
 use crate::protocol::{Event, NoteLevel};
@@ -28,6 +28,8 @@ pub struct Ask<'a> {
     pub warm: bool,
     /// Whether the wait for the first byte is bounded: the request follows one that may have left the server hanging.
     pub may_hang: bool,
+    /// Tokens of the prompt that the server has to read, and how many it reads in a second, where that is known.
+    pub reads: Option<Reads>,
     /// Whether the reply is held to the schema of an action.
     pub guided: bool,
     /// How long is waited for what.
@@ -70,6 +72,7 @@ pub async fn exchange(ask: &Ask<'_>, doing: &Doing, stop: &CancellationToken) ->
         doing,
         waits: ask.waits,
         warm: ask.warm,
+        reads: ask.reads,
     };
     let sent = tokio::select! {
         sent = ask.client.chat(ask.request) => sent,
@@ -124,6 +127,7 @@ impl Streaming<'_> {
                 None => return self.whole(),
                 Some(Err(error)) => return Err(self.failed(error.into())),
                 Some(Ok(line)) => {
+                    self.doing.token();
                     let shown = self.arriving.take(&line);
                     self.show(shown);
                 }

@@ -19,7 +19,7 @@ pub mod reloads;
 mod repeats;
 pub mod speed;
 pub mod trial;
-mod waiting;
+pub mod waiting;
 pub mod waits;
 
 use crate::secrets::{MaskWhen, Masking, Secrets};

@@ -27,6 +27,8 @@ pub struct Speed {
     before: Option<f64>,
     /// The last request's count by its time: no speed is above it.
     most: Option<f64>,
+    /// Tokens written in a second in the last turn, and the seconds until its first.
+    last_turn: (Option<f64>, Option<f64>),
 }
 
 impl Speed {
@@ -77,6 +79,31 @@ impl Speed {
             (Some(speed), Some(most)) => Some(speed.min(most)),
             (speed, most) => speed.or(most),
         }
+    }
+
+    /// Notes how the last turn went: tokens written in a second, and the seconds until the first.
+    pub fn end_turn(&mut self, written: Option<f64>, first: Option<f64>) {
+        self.last_turn = (written, first);
+    }
+
+    /// `reads about 340 tokens/s; the last turn: 24.3 tokens/s written, the first after 0.8 s`; none while nothing was
+    /// measured.
+    pub fn words(&self) -> Option<String> {
+        let reads = self
+            .tokens()
+            .map(|speed| format!("reads about {speed:.0} tokens/s"));
+        let written = self
+            .last_turn
+            .0
+            .map(|speed| format!("{speed:.1} tokens/s written"));
+        let first = self
+            .last_turn
+            .1
+            .map(|seconds| format!("the first after {seconds:.1} s"));
+        let turn: Vec<String> = written.into_iter().chain(first).collect();
+        let turn = (!turn.is_empty()).then(|| format!("the last turn: {}", turn.join(", ")));
+        let parts: Vec<String> = reads.into_iter().chain(turn).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// What is to be kept for the next conversation; none when this one measured nothing.
@@ -163,6 +190,15 @@ mod tests {
             Some(40),
             "it reads no faster than all of it by the time"
         );
+    }
+
+    #[test]
+    fn only_what_was_measured_is_told() {
+        let mut known = Speed::of(Some(340));
+        known.end_turn(Some(24.34), Some(0.84));
+        let said = "reads about 340 tokens/s; the last turn: 24.3 tokens/s written, the first after 0.8 s";
+        assert_eq!(known.words().as_deref(), Some(said));
+        assert_eq!(Speed::default().words(), None);
     }
 
     #[test]

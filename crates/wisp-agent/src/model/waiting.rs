@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use wisp_ollama::{Client, Error, Loaded, same_model};
+use wisp_output::amount::grouped;
 
 use super::waits::Waits;
 use crate::events::Doing;
@@ -21,13 +22,41 @@ enum Stage {
 }
 
 impl Stage {
-    fn words(self, model: &str) -> String {
+    fn words(self, model: &str, reads: Option<Reads>) -> String {
+        let prompt = reads.map_or_else(|| "the prompt".to_owned(), Reads::words);
         match self {
             Self::Loading => format!("loading {model}"),
-            Self::Either => format!("loading {model} or reading the prompt"),
-            Self::Reading => "the model is reading the prompt".to_owned(),
-            Self::Long => "the model is reading the prompt, or another request is before this one".to_owned(),
+            Self::Either => format!("loading {model} or reading {prompt}"),
+            Self::Reading => format!("the model is reading {prompt}"),
+            Self::Long => format!("the model is reading {prompt}, or another request is before this one"),
         }
+    }
+}
+
+/// What a server has to read of a prompt, estimated from what it read before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reads {
+    /// Tokens of the whole prompt.
+    pub tokens: u64,
+    /// Those of them that the last request had, which it does not read again.
+    pub cached: u64,
+    /// Tokens it reads in a second; none while that is unknown.
+    pub speed: Option<f64>,
+}
+
+impl Reads {
+    /// `about 3,900 tokens (12,000 cached), some 12 s`.
+    fn words(self) -> String {
+        let new = self.tokens.saturating_sub(self.cached);
+        let cached = match self.cached {
+            0 => String::new(),
+            cached => format!(" ({} cached)", grouped(cached)),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "prompts stay far below 2^53 tokens")]
+        let seconds = self.speed.map(|speed| (new as f64 / speed).ceil());
+        let seconds = seconds.filter(|seconds| seconds.is_finite());
+        let time = seconds.map_or_else(String::new, |seconds| format!(", some {seconds} s"));
+        format!("about {} tokens{cached}{time}", grouped(new))
     }
 }
 
@@ -43,6 +72,8 @@ pub struct Waiting<'a> {
     pub waits: &'a Waits,
     /// Whether the model was loaded when the request was sent.
     pub warm: bool,
+    /// What it has to read.
+    pub reads: Option<Reads>,
 }
 
 impl Waiting<'_> {
@@ -68,7 +99,7 @@ impl Waiting<'_> {
             };
             if said != Some(stage) {
                 said = Some(stage);
-                self.doing.say(stage.words(self.model));
+                self.doing.say(stage.words(self.model, self.reads));
             }
         }
     }
@@ -87,5 +118,42 @@ impl Waiting<'_> {
             true if so_far < self.waits.long => Stage::Reading,
             true => Stage::Long,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_told_with_what_is_cached_and_how_long_it_takes() {
+        let reads = Reads {
+            tokens: 15_900,
+            cached: 12_000,
+            speed: Some(340.0),
+        };
+        let said = |stage: Stage, reads| stage.words("m", reads);
+        assert_eq!(
+            said(Stage::Reading, Some(reads)),
+            "the model is reading about 3,900 tokens (12,000 cached), some 12 s"
+        );
+        let unknown = Reads {
+            cached: 0,
+            speed: None,
+            ..reads
+        };
+        assert_eq!(
+            said(Stage::Reading, Some(unknown)),
+            "the model is reading about 15,900 tokens"
+        );
+        assert_eq!(said(Stage::Either, None), "loading m or reading the prompt");
+        let still = Reads {
+            speed: Some(0.0),
+            ..reads
+        };
+        assert_eq!(
+            said(Stage::Reading, Some(still)),
+            "the model is reading about 3,900 tokens (12,000 cached)"
+        );
     }
 }

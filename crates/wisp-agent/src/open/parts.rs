@@ -37,6 +37,7 @@ pub(super) fn services(
         options: ToolOptions {
             command_timeout: config.command_timeout(),
             output_ceiling: config.output_ceiling(),
+            shown_lines: usize::try_from(config.shown_output_lines()).unwrap_or(usize::MAX),
         },
         confining: confining(config, &setup.env, paths.home(), &setup.directory),
     }

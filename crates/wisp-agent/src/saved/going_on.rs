@@ -42,7 +42,7 @@ impl Conversation {
         let before = self.record.last_use().directory.clone();
         if let Some(moved) = before.and_then(|before| moved(Path::new(&before), &self.directory)) {
             self.events.note(NoteLevel::Warning, moved.clone());
-            self.notice = Some(moved);
+            self.beside.notice = Some(moved);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `/inspect context`, `/tokens`: what the model is sent, what it costs, and how that is known.
 
-use wisp_context::Basis;
+use wisp_context::{Author, Basis, Content};
 use wisp_host::files;
 use wisp_output::amount::{counted, grouped, percent};
 
@@ -110,10 +110,49 @@ pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'
             miss.percent()
         ));
     }
+    if let Some(line) = conversation.speed.words() {
+        events.line(line);
+    }
     events.line(turns(
         conversation.record.turn_count().into(),
         conversation.record.condensation_count() as u64,
     ));
+    Next::Go
+}
+
+/// Shows what the conversation is to do, or sets it as the user's, which the model cannot change.
+pub(super) async fn task(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    if rest.is_empty() {
+        let tasks = conversation.record.tasks();
+        let line = tasks.last().map(wisp_context::Task::line);
+        let line = line.unwrap_or_else(|| "no task is noted; /task TEXT notes one".to_owned());
+        conversation.events.line(line);
+        return Next::Go;
+    }
+    let time = conversation.stamp().time;
+    match conversation.record.set_task(rest, Author::Person, time) {
+        Ok(line) => conversation.events.line(line),
+        Err(error) => conversation.events.note(NoteLevel::Error, error),
+    }
+    Next::Go
+}
+
+/// Shows the last thinking that was kept.
+pub(super) async fn thinking(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
+    let entries = conversation.record.entries();
+    let thought = entries.iter().rev().find_map(|entry| match &entry.content {
+        Content::Thinking { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let Some(thought) = thought else {
+        conversation
+            .events
+            .line("the model has not thought, or its server does not send it");
+        return Next::Go;
+    };
+    for line in thought.trim().lines() {
+        conversation.events.line(line);
+    }
     Next::Go
 }
 

@@ -25,6 +25,7 @@ pub(super) async fn new(conversation: &mut Conversation, _: &str, _: &Scene<'_>)
     }
     let name = conversation.thread.as_ref().filter(|t| t.is_named());
     let name = name.map(|t| t.name().to_owned());
+    conversation.registry.end_jobs();
     conversation.start_over();
     let text = "a new conversation; outputs of the old one stay reachable with /show";
     let text = name.map_or_else(

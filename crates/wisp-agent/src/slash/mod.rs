@@ -5,6 +5,7 @@ mod carry;
 mod context;
 mod conversation;
 mod help;
+mod jobs;
 mod models;
 mod outputs;
 pub mod permissions;
@@ -120,6 +121,38 @@ pub static TABLE: &[Row] = &[
         "how full the window is, and how that is known",
         "this chat",
         context::tokens
+    ),
+    row!(
+        "/ps",
+        ["/jobs"],
+        "",
+        "commands that run in the background (!COMMAND & begins one)",
+        "this chat",
+        jobs::ps
+    ),
+    row!(
+        "/kill",
+        [],
+        "NUMBER",
+        "end a background command; again: kill it",
+        "this chat",
+        jobs::kill
+    ),
+    row!(
+        "/task",
+        [],
+        "[TEXT; objective: DONE]",
+        "what is to be done, as you or the model noted it; with TEXT, set it",
+        "this chat",
+        context::task
+    ),
+    row!(
+        "/thinking",
+        [],
+        "",
+        "what the model thought before its last reply",
+        "this chat",
+        context::thinking
     ),
     row!(
         "/compact",
@@ -305,6 +338,22 @@ pub fn complete(line: &str, cursor: usize, models: &[String]) -> (usize, Vec<Str
     candidates.retain(|c| c.starts_with(word));
     candidates.sort();
     (from, candidates)
+}
+
+/// What completed commands do, a line each; empty when none of them is a command.
+pub fn about(candidates: &[String]) -> Vec<String> {
+    let about = |name: &String| {
+        let row = TABLE.iter().find(|row| row.name == name);
+        row.map_or_else(String::new, |row| {
+            let gap = if row.arguments.is_empty() { "" } else { " · " };
+            format!("{}{gap}{}", row.arguments, row.about)
+        })
+    };
+    let lines: Vec<String> = candidates.iter().map(about).collect();
+    if lines.iter().all(String::is_empty) {
+        return Vec::new();
+    }
+    lines
 }
 
 #[cfg(test)]

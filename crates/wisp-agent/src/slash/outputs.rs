@@ -9,6 +9,9 @@ use crate::protocol::{Event, NoteLevel};
 use crate::views;
 
 pub(super) async fn show(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    if !rest.is_empty() {
+        conversation.note_jobs();
+    }
     view(conversation, Some(rest).filter(|id| !id.is_empty()))
 }
 

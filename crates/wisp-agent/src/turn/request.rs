@@ -16,6 +16,7 @@ use crate::conversation::Conversation;
 use crate::form::Form;
 use crate::model::arriving::Arrived;
 use crate::model::exchange::{Ask, Exchanged, exchange};
+use crate::model::waiting::Reads;
 use crate::model::{Heard, convert};
 use crate::protocol::{Event, NoteLevel};
 
@@ -42,11 +43,15 @@ impl Conversation {
             changes.limit = request.options.num_predict;
             self.record_request(&request, &composed, step, progress.number)?;
             let began = Instant::now();
-            match self.exchanged(&request, &changes, progress, turn).await {
+            let reads = self.reads(&composed);
+            match self
+                .exchanged(&request, &changes, (progress.guide.is_some(), reads), turn)
+                .await
+            {
                 Ok(Exchanged::Whole(arrived)) => {
                     let sent = Sent {
                         composed: &composed,
-                        added: changes.added(),
+                        added: changes.added() + self.image_bytes(&composed),
                     };
                     if self.usable(sent, &arrived, &mut changes, progress).await? {
                         return Ok(Exchanged::Whole(arrived));
@@ -70,7 +75,7 @@ impl Conversation {
         &self,
         request: &ChatRequest,
         changes: &Changes,
-        progress: &Progress,
+        (guided, reads): (bool, Reads),
         turn: &Turn<'_>,
     ) -> Result<Exchanged, crate::model::exchange::Failed> {
         let offered = request.tools.as_ref().map(convert::definitions);
@@ -81,10 +86,25 @@ impl Conversation {
             opens_thinking: self.model.opens_thinking(request),
             warm: self.model.heard != Heard::Nothing,
             may_hang: changes.may_hang(),
-            guided: progress.guide.is_some() && self.form_now(changes).is_none(),
+            reads: Some(reads),
+            guided: guided && self.form_now(changes).is_none(),
             waits: &self.waits,
         };
         exchange(&ask, &turn.doing, &turn.stop).await
+    }
+
+    /// What the server has to read of a request: all but what the last one it counted had.
+    fn reads(&self, composed: &Request) -> Reads {
+        let warm = self.model.heard != Heard::Nothing;
+        let known = self.counted.as_ref().filter(|known| {
+            warm && known.tool_bytes == self.estimator.tool_bytes()
+                && composed.messages.starts_with(&known.messages)
+        });
+        Reads {
+            tokens: self.estimator.estimate(composed.bytes()).tokens,
+            cached: known.map_or(0, |known| known.tokens),
+            speed: self.speed.tokens(),
+        }
     }
 
     /// Whether a whole reply can be used. One to a prompt that was cut, and an empty one, are asked for again.
@@ -181,7 +201,7 @@ impl Conversation {
     /// The request for a composed context, with what retries changed.
     fn prepared(&self, composed: &Request, changes: &Changes, progress: &Progress) -> ChatRequest {
         let tools = self.tools.as_ref().filter(|_| !changes.without_tools());
-        let tokens = self.cost(composed) + changes.added();
+        let tokens = self.cost(composed) + changes.added() + self.image_bytes(composed);
         let form = self.form_now(changes);
         let mut request = match &progress.guide {
             Some(guide) if form.is_none() => self.guided(composed, guide, tokens),
@@ -189,6 +209,7 @@ impl Conversation {
             None => self.model.request(composed, tools, tokens),
         };
         changes.apply(&mut request, self.model.think(Think::Off));
+        self.attach(&mut request);
         if let Some(form) = form {
             request.format = Some(form.schema().clone());
             request.think = self.model.think_with_format();
@@ -224,7 +245,7 @@ impl Conversation {
     fn surely_fitting(&mut self, changes: &Changes, progress: &mut Progress) -> Result<Request, TurnError> {
         for _ in 0..ROOM_TRIES {
             let composed = self.record.request();
-            let most = self.most(&composed) + changes.added();
+            let most = self.most(&composed) + changes.added() + self.image_bytes(&composed);
             if self.surely_fits(most) {
                 return Ok(composed);
             }

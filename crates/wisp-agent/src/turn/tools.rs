@@ -368,7 +368,17 @@ fn result_line(pending: &Pending, place: Place) -> String {
         Some(place) => format!("{place} · {}: ", pending.tool),
         None => String::new(),
     };
-    format!("↳ {which}{words}{}", left(pending))
+    format!("↳ {which}{words}{}{}", left(pending), hint(pending))
+}
+
+/// What to do about a command that was stopped at its limit, after how it ended.
+pub(crate) fn hint(pending: &Pending) -> &'static str {
+    match &pending.ending {
+        Ending::Failed(how) if how.starts_with("timed out") => {
+            " · for more time: timeoutSeconds in the call, or wisp config set commandTimeoutSeconds"
+        }
+        _ => "",
+    }
 }
 
 /// What a command left running and what became of it, after how it ended.
