@@ -21,9 +21,35 @@ pub fn format_duration(time: Duration) -> String {
     format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60)
 }
 
+/// How fast a reply came, for the end of a line of figures: `24.3 tokens/s`, `first after 0.8 s`. What is unknown is left
+/// out.
+pub fn pace(tokens_per_second: Option<f64>, first_seconds: Option<f64>) -> Vec<String> {
+    let rate = tokens_per_second.map(|rate| {
+        if rate < 99.95 {
+            format!("{rate:.1} tokens/s")
+        } else {
+            format!("{rate:.0} tokens/s")
+        }
+    });
+    let first = first_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let first = first.map(|time| format!("first after {}", format_duration(time)));
+    rate.into_iter().chain(first).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pace_has_what_is_known_of_it() {
+        assert_eq!(
+            pace(Some(24.349), Some(0.84)),
+            ["24.3 tokens/s", "first after 0.8 s"]
+        );
+        assert_eq!(pace(Some(99.95), None), ["100 tokens/s"]);
+        assert_eq!(pace(None, Some(0.04)), ["first after 40 ms"]);
+        assert_eq!(pace(None, None), [""; 0]);
+    }
 
     #[test]
     fn times_change_unit_at_the_exact_moment() {
