@@ -198,6 +198,7 @@ fn nothing_from_outside_commands_the_terminal() {
             id: "tui-1".into(),
             from: 0,
             candidates: vec![HOSTILE.into(), "x".into()],
+            about: Vec::new(),
         });
         if keys.is_empty() {
             stage.tell(doing(HOSTILE));
@@ -264,6 +265,8 @@ fn the_file_of_escapes_through_every_dialog_and_panel_is_shown_and_inert() {
             outcome: TurnOutcome::Error,
             input_tokens: None,
             output_tokens: None,
+            tokens_per_second: None,
+            first_token_seconds: None,
             ran: Some(escapes.clone()),
             cited: Some(escapes.clone()),
         }),

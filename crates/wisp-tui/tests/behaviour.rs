@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use wisp_agent::protocol::{
-    Command, Decision, Difference, Event, OutputSummary, TurnOutcome, View, ViewKind,
+    Command, Decision, Difference, Event, OutputSummary, Stretch, TurnOutcome, View, ViewKind,
 };
 use wisp_tui::{Effect, Input};
 
@@ -564,6 +564,7 @@ fn completion_fills_in_what_is_shared_and_then_steps() {
         id: id.into(),
         from: 4,
         candidates: words.iter().map(|word| (*word).to_owned()).collect(),
+        about: Vec::new(),
     };
     stage
         .tell(candidates("tui-0", &["/wrong"]))
@@ -609,7 +610,10 @@ fn an_edit_that_nobody_was_asked_about_leaves_its_difference_folded_at_20_lines(
             text: "created a.txt; now 9 bytes\n".into(),
             lines: 1,
             bytes: 27,
-            shown_lines: 20,
+            excerpt: vec![Stretch {
+                from_line: 1,
+                text: "created a.txt; now 9 bytes".into(),
+            }],
             difference: Some(Difference::of(&unified)),
             ..OutputSummary::default()
         };

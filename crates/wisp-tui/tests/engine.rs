@@ -61,7 +61,7 @@ fn an_output_that_is_not_stored_is_shown_whole_searched_and_digested() {
     program.write("!seq 1 30");
     program.wait_for("! seq 1 30");
     program.write("\r");
-    program.wait_for("10 more lines");
+    program.wait_for("20 more lines");
     program.write([15]);
     program.wait_for("! seq 1 30 ─");
     program.write("G");

@@ -45,6 +45,7 @@ fn candidates_stand_above_the_box() {
         id: "tui-1".into(),
         from: 0,
         candidates,
+        about: Vec::new(),
     });
     shown(&stage, "candidates");
     stage.press("tab tab");

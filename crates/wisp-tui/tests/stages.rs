@@ -74,7 +74,7 @@ fn ctrl_c_at_a_question_refuses_and_ends_the_turn() {
 #[test]
 fn ctrl_c_leaves_the_whole_screen_and_a_signal_there_gives_the_main_one_back() {
     let page = r#"{"type":"view","kind":"output","text":"hello\n","output":{"id":"8a7b6c5d4e3f2a1b","page":0,"pages":1,"firstLine":1,"lines":1,"bytes":6,"title":"run_command x"}}"#;
-    let result = r#"{"type":"event","kind":"tool.result","details":{},"text":"↳ exit 0","output":{"id":"8a7b6c5d4e3f2a1b","text":"hello\n","lines":1,"bytes":6,"shownLines":5,"stored":true}}"#;
+    let result = r#"{"type":"event","kind":"tool.result","details":{},"text":"↳ exit 0","output":{"id":"8a7b6c5d4e3f2a1b","text":"hello\n","lines":1,"bytes":6,"excerpt":[{"fromLine":1,"text":"hello"}],"stored":true}}"#;
     let recording = recording(&format!(
         "{READY}\n{result}\n> {{\"type\":\"output\"}}\n{page}\n> {{\"type\":\"output\"}}\n{page}\n{MESSAGE}\n"
     ));

@@ -64,6 +64,7 @@ fn the_box() {
             id: "tui-1".into(),
             from: 0,
             candidates: candidates.map(str::to_owned).to_vec(),
+            about: Vec::new(),
         });
         stage.press("tab");
     });

@@ -134,7 +134,7 @@ fn an_unmarked_paste_of_many_lines_sends_nothing() {
 #[test]
 fn the_pager_gets_the_terminal_and_gives_it_back() {
     let page = r#"{"type":"view","kind":"output","text":"hello\n","output":{"id":"8a7b6c5d4e3f2a1b","page":0,"pages":1,"firstLine":1,"lines":1,"bytes":6,"title":"run_command x","path":"PATH"}}"#;
-    let result = r#"{"type":"event","kind":"tool.result","details":{},"text":"↳ exit 0","output":{"id":"8a7b6c5d4e3f2a1b","text":"hello\n","lines":1,"bytes":6,"shownLines":5}}"#;
+    let result = r#"{"type":"event","kind":"tool.result","details":{},"text":"↳ exit 0","output":{"id":"8a7b6c5d4e3f2a1b","text":"hello\n","lines":1,"bytes":6,"excerpt":[{"fromLine":1,"text":"hello"}]}}"#;
     let dir = tempfile::tempdir().unwrap();
     let stored = dir.path().join("stored");
     std::fs::write(&stored, "the whole \x1b]0;title\x07of it\n").unwrap();

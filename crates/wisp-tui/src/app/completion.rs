@@ -30,6 +30,9 @@ impl App {
 
     /// Asks for candidates, or steps to the next one.
     pub(super) fn complete(&mut self, backwards: bool) {
+        if self.take_from_menu() {
+            return;
+        }
         if let Some(completion) = self.completion.as_mut().filter(|c| c.candidates.len() > 1) {
             let count = completion.candidates.len();
             let next = match completion.at {

@@ -7,7 +7,7 @@ use wisp_agent::protocol::{
 };
 use wisp_term::Role;
 use wisp_term::clipboard::MAX_COPY;
-use wisp_term::units::{format_bytes, format_duration, thousands};
+use wisp_term::units::{format_bytes, format_duration, pace, thousands};
 use wisp_term::words::hanging;
 
 use super::work::Held;
@@ -23,6 +23,7 @@ impl App {
             Event::Note { text, level } => self.note(&text, level),
             Event::Status(status) => self.input_wanted(status),
             Event::Activity(activity) => self.activity(activity),
+            Event::Printed { lines } => self.work.printed(lines),
             Event::Turn {
                 end: Some(end), turn, ..
             } => self.turn_ended(turn, end),
@@ -38,7 +39,16 @@ impl App {
             Event::View(view) => self.view(&view),
             Event::Approval(approval) => self.ask_approval(approval),
             Event::Withdrawn { id } => self.withdraw(&id),
-            Event::Completions { id, from, candidates } => self.completions(&id, from, candidates),
+            Event::Completions {
+                id,
+                from,
+                candidates,
+                about,
+            } => {
+                if !self.menu_answer(&id, &candidates, about) {
+                    self.completions(&id, from, candidates);
+                }
+            }
             Event::Found {
                 id,
                 pattern,
@@ -141,7 +151,9 @@ impl App {
             self.say(Role::Quiet, &line.clone());
         }
         let figures = figures(&end);
-        self.say_one(Role::Quiet, &figures);
+        let pace = pace(end.tokens_per_second, end.first_token_seconds);
+        let parts = std::iter::once(figures.clone()).chain(pace);
+        self.say_one(Role::Quiet, &parts.collect::<Vec<_>>().join(" · "));
         if Duration::try_from_secs_f64(end.seconds).unwrap_or_default() >= LONG_TURN {
             let outcome = match end.outcome {
                 TurnOutcome::Ok => "wisp has replied",

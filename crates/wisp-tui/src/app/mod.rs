@@ -9,6 +9,7 @@ mod completion;
 mod dialog;
 mod events;
 mod keys;
+mod menu;
 mod outputs;
 mod panels;
 mod reply;
@@ -31,6 +32,7 @@ pub use choice::{ChoiceDialog, SHOWN_OPTIONS};
 pub use completion::Completion;
 pub use dialog::{Dialog, GRACE};
 pub(crate) use events::figures;
+pub use menu::Menu;
 pub use reply::Reply;
 pub use work::Work;
 
@@ -94,6 +96,9 @@ pub struct App {
     pub(crate) editor: Editor,
     pub(crate) command_mode: bool,
     pub(crate) completion: Option<Completion>,
+    pub(crate) menu: Option<Menu>,
+    /// The line that history put into the box.
+    recalled: Option<String>,
     history: History,
     bursts: Bursts,
     prefix: Option<Chord>,
@@ -136,6 +141,8 @@ impl App {
             editor: Editor::default(),
             command_mode: false,
             completion: None,
+            menu: None,
+            recalled: None,
             history: History::default(),
             bursts: Bursts::default(),
             prefix: None,
@@ -184,6 +191,7 @@ impl App {
             Input::Event(event) => self.on_event(*event),
             Input::Tick => {}
         }
+        self.see_menu();
         self.see_question();
         self.ask_for_page();
         std::mem::take(&mut self.effects)

@@ -9,8 +9,6 @@ use super::App;
 use crate::ansi;
 use crate::wrap;
 
-/// The most bytes of an output shown under its line (upstream's fold).
-pub(super) const SHOWN_BYTES: usize = 2048;
 /// What every row of an output begins with, so that none can be taken for wisp's own words.
 const INDENT: &str = "  ";
 
@@ -21,23 +19,25 @@ impl App {
             self.outputs.retain(|known| *known != output.id);
             self.outputs.push(output.id.clone());
         }
-        let shown = shown_part(output);
-        let folded = output.lines > shown.lines().count() as u64 || (shown.len() as u64) < output.bytes;
-        if folded && !output.id.is_empty() {
+        if output.is_folded() && !output.id.is_empty() {
             self.folded = Some(output.id.clone());
         }
         let indent = Span::raw(INDENT);
         let quiet = self.looks.style(Role::Quiet);
         let mut rows = Vec::new();
-        if !shown.is_empty() {
-            for mut line in ansi::untrusted(shown) {
+        for (before, stretch) in output.stretches() {
+            if before > 0 {
+                let gap = format!("{INDENT}… {}", counted(before, "line"));
+                rows.extend(self.looks.prose(Role::HeldBack, &gap, self.width()));
+            }
+            for mut line in ansi::untrusted(&stretch.text) {
                 for span in &mut line {
                     span.style = quiet.patch(span.style);
                 }
                 rows.extend(wrap::indented(&line, &indent, self.width()));
             }
         }
-        rows.extend(self.fold_rows(output, shown));
+        rows.extend(self.fold_rows(output));
         rows.extend(
             output
                 .difference
@@ -65,10 +65,10 @@ impl App {
     }
 
     /// One row saying what is not shown here and what the model was not shown, or none.
-    fn fold_rows(&self, output: &OutputSummary, shown: &str) -> Vec<Line<'static>> {
-        let lines = output.lines.saturating_sub(shown.lines().count() as u64);
+    fn fold_rows(&self, output: &OutputSummary) -> Vec<Line<'static>> {
+        let lines = output.left_out();
         let mut said = Vec::new();
-        if lines > 0 || (shown.len() as u64) < output.bytes {
+        if output.is_folded() {
             let more = if lines > 0 {
                 counted(lines, "more line")
             } else {
@@ -116,48 +116,5 @@ impl App {
                 thousands(self.outputs.len() as u64)
             )
         })
-    }
-}
-
-/// The beginning that is shown: at most so many lines and [`SHOWN_BYTES`] bytes, cut at a line's end where there is
-/// one.
-fn shown_part(output: &OutputSummary) -> &str {
-    let lines = usize::try_from(output.shown_lines).unwrap_or(usize::MAX);
-    let end: usize = output.text.split_inclusive('\n').take(lines).map(str::len).sum();
-    let text = &output.text[..end];
-    if text.len() <= SHOWN_BYTES {
-        return text;
-    }
-    let cut = (0..=SHOWN_BYTES)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    text[..cut]
-        .rfind('\n')
-        .map_or(&text[..cut], |newline| &text[..=newline])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(text: &str, lines: u64) -> usize {
-        shown_part(&OutputSummary {
-            text: text.into(),
-            shown_lines: lines,
-            ..OutputSummary::default()
-        })
-        .len()
-    }
-
-    #[test]
-    fn the_fold_falls_at_the_exact_line_and_byte() {
-        assert_eq!(shown("a\nb\nc\n", 2), 4);
-        assert_eq!(shown("a\nb\nc\n", 3), 6);
-        assert_eq!(shown("a\n", 0), 0);
-        assert_eq!(shown(&"x".repeat(2048), 20), 2048);
-        assert_eq!(shown(&"x".repeat(2049), 20), 2048);
-        assert_eq!(shown(&format!("ab\n{}", "x".repeat(2046)), 20), 3);
-        assert_eq!(shown(&format!("{}é", "x".repeat(2047)), 20), 2047);
     }
 }

@@ -48,6 +48,7 @@ impl App {
 
     /// Sends what was typed. A line that ends in a backslash goes on instead.
     pub(super) fn submit(&mut self) {
+        self.take_from_menu();
         if !self.command_mode && self.editor.text().ends_with('\\') {
             self.editor.move_to(self.editor.text().len());
             self.editor.backspace();
@@ -101,6 +102,7 @@ impl App {
         };
         self.command_mode = command;
         self.editor = text;
+        self.recalled = Some(self.editor.text().to_owned());
     }
 
     /// What is in the box, as history keeps it.
@@ -115,6 +117,9 @@ impl App {
 
     /// One row up or down in the box; past its edge, through the history.
     pub(super) fn move_row(&mut self, up: bool) {
+        if self.move_in_menu(up) {
+            return;
+        }
         let layout = InputLayout::new(&self.editor, self.input_width());
         let (row, column) = layout.place(self.editor.cursor());
         let target = if up { row.checked_sub(1) } else { Some(row + 1) };

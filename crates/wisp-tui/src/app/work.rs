@@ -42,6 +42,8 @@ pub struct Work {
     /// When the turn or the typed command began.
     began: Duration,
     held: Vec<Held>,
+    /// The last lines of what runs.
+    printed: Vec<String>,
     /// When the thinking that is going on began, and how many characters of it have come.
     thinking: Option<(Duration, u64)>,
 }
@@ -67,6 +69,7 @@ impl Work {
     pub fn now_doing(&mut self, activity: Activity, now: Duration) {
         if activity.doing != self.activity.doing || activity.thinking != self.activity.thinking {
             self.since = now;
+            self.printed.clear();
         }
         let seconds = Duration::try_from_secs_f64(activity.turn_seconds).unwrap_or_default();
         if !seconds.is_zero() {
@@ -74,6 +77,16 @@ impl Work {
         }
         self.busy |= activity.doing.is_some();
         self.activity = activity;
+    }
+
+    /// Takes the last lines of what runs.
+    pub fn printed(&mut self, lines: Vec<String>) {
+        self.printed = lines;
+    }
+
+    /// The last lines of what runs.
+    pub fn last_printed(&self) -> &[String] {
+        &self.printed
     }
 
     /// Whether the model is thinking.

@@ -12,6 +12,7 @@ use ratatui::layout::Position;
 use ratatui::text::{Line, Span};
 use wisp_term::Role;
 
+use crate::ansi;
 use crate::app::{App, Dialog};
 use crate::looks::clip;
 use crate::panel::Panel;
@@ -107,6 +108,21 @@ fn above(app: &App) -> Vec<Line<'static>> {
                 .span(Role::Quiet, format!("… a table, {waiting} rows so far")),
         ));
     }
+    // A question has the room while it stands.
+    if app.dialogs.is_empty() && app.panel.is_none() {
+        let quiet = app.looks.style(Role::Quiet);
+        for line in app
+            .work
+            .last_printed()
+            .iter()
+            .flat_map(|line| ansi::untrusted(line))
+        {
+            let spans = line
+                .into_iter()
+                .map(|span| Span::styled(span.content, quiet.patch(span.style)));
+            rows.push(std::iter::once(Span::raw("  ")).chain(spans).collect());
+        }
+    }
     rows
 }
 
@@ -119,7 +135,45 @@ fn drawn_cursor() -> Span<'static> {
 /// The most rows candidates take.
 const CANDIDATE_ROWS: usize = 3;
 
+/// The most rows of the menu.
+const MENU_ROWS: usize = 8;
+
+/// The commands that the line could become, a row each, around the chosen one.
+fn menu(app: &App) -> Vec<Line<'static>> {
+    let Some(menu) = &app.menu else { return Vec::new() };
+    let most = MENU_ROWS.min(usize::from(app.size.height) / 2);
+    let first = menu.at.unwrap_or(0).saturating_sub(most.saturating_sub(1));
+    let cells = menu
+        .rows
+        .iter()
+        .map(|(name, _)| wisp_term::width::cells(name))
+        .max();
+    let shown = menu.rows.iter().enumerate().skip(first).take(most);
+    let mut rows: Vec<Line<'static>> = shown
+        .map(|(at, (name, about))| {
+            let role = if menu.at == Some(at) {
+                Role::Selected
+            } else {
+                Role::Status
+            };
+            let pad = cells.unwrap_or(0).saturating_sub(wisp_term::width::cells(name)) + 2;
+            let text = Span::raw(" ".repeat(pad));
+            let about = app.looks.span(Role::Quiet, wisp_term::visible(about));
+            Line::from(vec![app.looks.span(role, wisp_term::visible(name)), text, about])
+        })
+        .collect();
+    let more = menu.rows.len().saturating_sub(first + most);
+    if more > 0 {
+        let more = format!("… {}", wisp_term::units::counted(more as u64, "more command"));
+        rows.push(Line::from(app.looks.span(Role::Quiet, more)));
+    }
+    rows
+}
+
 fn candidates(app: &App) -> Vec<Line<'static>> {
+    if app.menu.is_some() {
+        return menu(app);
+    }
     let shown = app.candidates();
     let first = shown
         .iter()

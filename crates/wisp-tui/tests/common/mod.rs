@@ -18,7 +18,7 @@ use ratatui::text::Line;
 use wisp_agent::protocol::{
     Activity, Approval, Choice, ChoiceOption, Command, Decision, Event, HeldRange, Status,
 };
-use wisp_agent::protocol::{OutputSummary, OutputView, Phase, TurnEnd, TurnOutcome, View, ViewKind};
+use wisp_agent::protocol::{OutputSummary, OutputView, Phase, Stretch, TurnEnd, TurnOutcome, View, ViewKind};
 use wisp_host::Env;
 use wisp_term::{Depth, Palette};
 use wisp_tui::keys::Bindings;
@@ -207,6 +207,7 @@ pub fn status() -> Status {
         removed: Some(3),
         approval: "approve at moderate".into(),
         context_used: Some(0.154),
+        task: None,
     }
 }
 
@@ -235,6 +236,8 @@ pub fn turn_end(seconds: f64, outcome: TurnOutcome) -> Event {
         outcome,
         input_tokens: Some(4009),
         output_tokens: Some(79),
+        tokens_per_second: Some(24.3),
+        first_token_seconds: Some(0.8),
         ran: Some("ran: run_command ×2 (1 failed)".into()),
         cited: None,
     };
@@ -277,7 +280,13 @@ pub fn result(id: &str) -> Event {
         lines: 100,
         bytes: 2192,
         truncated: true,
-        shown_lines: 4,
+        excerpt: vec![
+            stretch(1, "line 1 of the output"),
+            stretch(
+                98,
+                "line 98 of the output\nline 99 of the output\nline 100 of the output",
+            ),
+        ],
         held: held(),
         stored: true,
         difference: None,
@@ -289,6 +298,14 @@ pub fn result(id: &str) -> Event {
         details: serde_json::Value::Null,
         text: Some("↳ exit 1".into()),
         output: Some(output),
+    }
+}
+
+/// A stretch of an output.
+fn stretch(from_line: u64, text: &str) -> Stretch {
+    Stretch {
+        from_line,
+        text: text.into(),
     }
 }
 
