@@ -121,6 +121,9 @@ pub struct Chat {
     /// Model and tools.
     #[command(flatten)]
     pub talk: Talk,
+    /// Plain lines, also where the setting `ui` says tui
+    #[arg(long)]
+    pub plain: bool,
     /// Speak the protocol as JSON lines instead of drawing
     #[arg(long)]
     pub json: bool,

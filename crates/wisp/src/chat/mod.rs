@@ -124,6 +124,7 @@ fn part_completions(
                 id,
                 from,
                 candidates: texts,
+                ..
             } = event
             {
                 let _ = candidates.send(Candidates { id, from, texts });

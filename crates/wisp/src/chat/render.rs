@@ -10,9 +10,6 @@ use wisp_term::{Markdown, Palette, Printer, Role, Tables, diff, question, safe, 
 use super::tail::Tail;
 use super::working::Working;
 
-/// The most bytes of an output shown under its call.
-const SHOWN_BYTES: usize = 2 * 1024;
-
 /// What has been drawn, and the two streams it is drawn on.
 pub struct Renderer {
     /// Replies and what was asked for.
@@ -97,8 +94,9 @@ impl Renderer {
     pub fn draw(&mut self, event: &Event) {
         match event {
             Event::Note { text, level } => self.note(text, *level),
-            Event::Activity(_) | Event::Event { .. } if self.is_silent() => {}
+            Event::Activity(_) | Event::Printed { .. } | Event::Event { .. } if self.is_silent() => {}
             Event::Activity(activity) => self.working.set(activity, &mut self.err),
+            Event::Printed { lines } => self.working.printed(lines, &mut self.err),
             Event::Turn {
                 phase: Phase::Start, ..
             } => self.working.begin(),
@@ -247,8 +245,11 @@ impl Renderer {
 
     /// The beginning of an output, indented so that it cannot be taken for wisp's own lines, then the fold line.
     fn output(&mut self, output: &OutputSummary) {
-        let fold = fold(output);
-        for line in fold.shown {
+        for (before, line) in shown(output) {
+            if before > 0 {
+                let gap = format!("  … {}", units::counted(before, "line"));
+                let _ = self.err.painted_line(Role::HeldBack, &gap);
+            }
             let line = if self.err.palette().is_coloured() {
                 safe::safe_coloured(line)
             } else {
@@ -256,7 +257,7 @@ impl Renderer {
             };
             let _ = self.err.painted_line(Role::Quiet, &format!("  {line}"));
         }
-        if let Some(note) = fold.note {
+        if let Some(note) = fold(output) {
             self.words(Role::HeldBack, &format!("  {note}"));
         }
         if let Some(changed) = &output.difference {
@@ -291,7 +292,7 @@ impl Renderer {
         for line in [&end.ran, &end.cited].into_iter().flatten() {
             self.words(Role::Quiet, &safe::safe(line));
         }
-        let _ = self.err.painted_line(Role::Quiet, &footer(end));
+        self.words(Role::Quiet, &footer(end));
         let _ = self.err.flush();
     }
 
@@ -325,7 +326,7 @@ fn columns(printer: &Printer) -> usize {
         .unwrap_or_else(|| printer.width())
 }
 
-/// `3.1 s · ↓4,009 ↑79`.
+/// `3.1 s · ↓4,009 ↑79 · 24.3 tokens/s · first after 0.8 s`.
 fn footer(end: &TurnEnd) -> String {
     let mut line = format!("{:.1} s", end.seconds);
     if let (Some(read), Some(written)) = (end.input_tokens, end.output_tokens) {
@@ -335,6 +336,9 @@ fn footer(end: &TurnEnd) -> String {
             units::thousands(read),
             units::thousands(written)
         );
+    }
+    for pace in units::pace(end.tokens_per_second, end.first_token_seconds) {
+        let _ = write!(line, " · {pace}");
     }
     if end.outcome == TurnOutcome::Interrupted {
         line.push_str(" · interrupted");
@@ -359,78 +363,81 @@ fn status_line(status: &Status) -> String {
         _ if status.dirty => place.push('*'),
         _ => {}
     }
-    [model, place, status.approval.clone()]
+    let task = status.task.as_ref();
+    let task = task.map_or_else(String::new, |task| format!("task: {task}"));
+    [model, place, status.approval.clone(), task]
         .into_iter()
         .filter(|p| !p.is_empty())
         .collect::<Vec<_>>()
         .join(" · ")
 }
 
-/// What is shown of an output, and the line that says what is not.
-struct Fold<'a> {
-    shown: Vec<&'a str>,
-    note: Option<String>,
+/// The lines that are shown of an output, each with how many are left out before it.
+fn shown(output: &OutputSummary) -> impl Iterator<Item = (u64, &str)> {
+    output.stretches().flat_map(|(before, stretch)| {
+        let befores = std::iter::once(before).chain(std::iter::repeat(0));
+        befores.zip(stretch.text.split('\n'))
+    })
 }
 
-fn fold(output: &OutputSummary) -> Fold<'_> {
-    let most = usize::try_from(output.shown_lines).unwrap_or(usize::MAX);
-    let mut room = SHOWN_BYTES;
-    let mut shown = Vec::new();
-    for line in output.text.lines().take(most) {
-        if line.len() > room {
-            break;
-        }
-        room -= line.len();
-        shown.push(line);
-    }
-    let rest = output.lines.saturating_sub(shown.len() as u64);
-    let note = (rest > 0 && !output.id.is_empty()).then(|| {
-        let (lines, bytes) = (
-            units::counted(rest, "more line"),
-            units::format_bytes(output.bytes),
-        );
+/// The line that says what is not shown.
+fn fold(output: &OutputSummary) -> Option<String> {
+    let bytes = units::format_bytes(output.bytes);
+    let more = match output.left_out() {
+        0 => "more".to_owned(),
+        lines => units::counted(lines, "more line"),
+    };
+    (output.is_folded() && !output.id.is_empty()).then(|| {
         format!(
-            "… {lines}, {bytes} in all: /show {}",
+            "… {more}, {bytes} in all: /show {}",
             wisp_host::ids::shown(&output.id)
         )
-    });
-    Fold { shown, note }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wisp_agent::protocol::Stretch;
+
+    fn stretch(from_line: u64, text: &str) -> Stretch {
+        Stretch {
+            from_line,
+            text: text.into(),
+        }
+    }
 
     #[test]
-    fn an_output_folds_at_its_lines_and_names_the_way_to_the_rest() {
-        let text = "x\n".repeat(30);
+    fn what_is_left_out_is_counted_where_it_stood_and_in_all() {
         let output = OutputSummary {
             id: "3f9a2c1b00000000".into(),
-            text,
             lines: 200_000,
             bytes: 1_288_894,
-            truncated: true,
-            shown_lines: 20,
+            excerpt: vec![stretch(1, "a\nb"), stretch(199_999, "y\n")],
             ..OutputSummary::default()
         };
-        let fold = fold(&output);
-        assert_eq!(fold.shown.len(), 20);
         assert_eq!(
-            fold.note.unwrap(),
-            "… 199,980 more lines, 1.3 MiB in all: /show 3f9a2c1b"
+            shown(&output).collect::<Vec<_>>(),
+            [(0, "a"), (0, "b"), (199_996, "y"), (0, "")]
+        );
+        assert_eq!(
+            fold(&output).unwrap(),
+            "… 199,996 more lines, 1.3 MiB in all: /show 3f9a2c1b"
         );
     }
 
     #[test]
-    fn a_short_output_has_no_fold_line() {
-        let output = OutputSummary {
+    fn only_an_output_that_is_not_whole_has_a_fold_line() {
+        let whole = OutputSummary {
             id: "x".into(),
-            text: "a\n".into(),
             lines: 1,
-            shown_lines: 20,
+            bytes: 2,
+            excerpt: vec![stretch(1, "a")],
             ..OutputSummary::default()
         };
-        assert!(fold(&output).note.is_none());
+        assert_eq!(fold(&whole), None);
+        let cut = OutputSummary { bytes: 3, ..whole };
+        assert_eq!(fold(&cut).unwrap(), "… more, 3 bytes in all: /show x");
     }
 
     #[test]

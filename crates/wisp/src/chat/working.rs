@@ -1,4 +1,5 @@
-//! The working line: one line at the bottom, redrawn each second, that says what is being done and for how long.
+//! The working line: one line at the bottom, redrawn each second, that says what is being done and for how long; above it
+//! the last lines of what runs.
 
 use std::time::Instant;
 
@@ -10,7 +11,10 @@ use wisp_term::{Printer, Role, safe, width};
 pub struct Working {
     doing: Option<Doing>,
     turn_began: Option<Instant>,
-    drawn: bool,
+    /// The last lines of what runs.
+    printed: Vec<String>,
+    /// Rows that are drawn.
+    drawn: usize,
     animated: bool,
 }
 
@@ -39,6 +43,7 @@ impl Working {
     pub fn end(&mut self, err: &mut Printer) {
         self.erase(err);
         self.doing = None;
+        self.printed.clear();
         self.turn_began = None;
     }
 
@@ -50,6 +55,7 @@ impl Working {
             return;
         }
         self.erase(err);
+        self.printed.clear();
         let hint = match (activity.stopping, activity.stoppable) {
             (true, _) => " · Ctrl-C again kills it",
             (false, true) => " · Ctrl-C stops it",
@@ -61,6 +67,12 @@ impl Working {
             hint,
         });
         self.turn_began.get_or_insert_with(Instant::now);
+    }
+
+    /// Takes the last lines of what runs.
+    pub fn printed(&mut self, lines: &[String], err: &mut Printer) {
+        self.printed = lines.to_vec();
+        self.draw(err);
     }
 
     /// Whether there is a line to draw: none before a second has passed, so that quick work does not flicker.
@@ -79,25 +91,36 @@ impl Working {
         let (Some(doing), Some(began)) = (&self.doing, self.turn_began) else {
             return;
         };
-        let line = line(doing, began.elapsed().as_secs());
-        let line = width::truncate(&line, err.width().saturating_sub(1)).into_owned();
-        let _ = err.text("\r\x1b[K");
-        let _ = err.painted(Role::Quiet, &line);
+        let own = line(doing, began.elapsed().as_secs());
+        let most = err.width().saturating_sub(1);
+        let fitting = |line: &str| width::truncate(&safe::safe(line), most).into_owned();
+        let printed = self
+            .printed
+            .iter()
+            .map(|line| fitting(&format!("  {}", width::expand_tabs(line, 2))));
+        let rows: Vec<String> = printed.chain([fitting(&own)]).collect();
+        self.erase(err);
+        for (at, row) in rows.iter().enumerate() {
+            let _ = err.text(if at > 0 { "\r\n\x1b[K" } else { "\r\x1b[K" });
+            let _ = err.painted(Role::Quiet, row);
+        }
         let _ = err.flush();
-        self.drawn = true;
+        self.drawn = rows.len();
     }
 
     /// Takes the line off the screen.
     pub fn erase(&mut self, err: &mut Printer) {
-        if std::mem::take(&mut self.drawn) {
-            let _ = err.text("\r\x1b[K");
+        let drawn = std::mem::take(&mut self.drawn);
+        if drawn > 0 {
+            let above = "\x1b[A\x1b[K".repeat(drawn - 1);
+            let _ = err.text(&format!("\r\x1b[K{above}"));
             let _ = err.flush();
         }
     }
 }
 
 fn line(doing: &Doing, turn_seconds: u64) -> String {
-    let what = safe::safe(&doing.what);
+    let what = &doing.what;
     let own = doing.since.elapsed().as_secs();
     let own = if own == turn_seconds {
         String::new()
