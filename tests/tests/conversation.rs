@@ -150,7 +150,7 @@ fn a_command_that_needs_leave_is_refused_when_nobody_can_be_asked() {
     let server = runs("touch made");
     let wisp = Wisp::with(&server);
     let ran = wisp.run(&["touch it"], "");
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(
         tool_message(&server).starts_with("error: command not approved"),
         "{}",

@@ -133,7 +133,7 @@ fn a_line_that_ends_in_an_ampersand_runs_on_until_the_conversation_is_left() {
     assert!(
         shown(&events)[0]
             .1
-            .starts_with("running in the background as job 1: /ps lists")
+            .starts_with("running in the background as job 1\n/show ")
     );
     let runs = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(20));

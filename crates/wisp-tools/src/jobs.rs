@@ -186,7 +186,7 @@ impl JobRow {
             text => format!("\n{text}"),
         };
         format!(
-            "running in the background as job {}: /ps lists, /show {} shows what it prints, /kill {} ends it{so_far}",
+            "running in the background as job {}\n/show {} shows what it prints, /kill {} ends it, /ps lists all{so_far}",
             self.number,
             wisp_host::ids::shown(&self.id),
             self.number

@@ -346,7 +346,7 @@ pub fn about(candidates: &[String]) -> Vec<String> {
         let row = TABLE.iter().find(|row| row.name == name);
         row.map_or_else(String::new, |row| {
             let gap = if row.arguments.is_empty() { "" } else { " · " };
-            format!("{}{gap}{}", row.arguments, row.about)
+            format!("{}{gap}{}", row.about, row.arguments)
         })
     };
     let lines: Vec<String> = candidates.iter().map(about).collect();
