@@ -162,7 +162,7 @@ impl App {
         };
         let width = crate::view::question_width(self);
         let total = dialog.rows(width).len();
-        Some((total, crate::view::question_room(self, total), width))
+        Some((total, crate::view::question_room(self, dialog, total), width))
     }
 
     /// Takes it that what the open question shows now is seen.

@@ -9,8 +9,10 @@ use wisp_term::{Role, diff, visible};
 use crate::app::{App, ApprovalDialog};
 use crate::looks::Frame;
 
-/// Rows that are none of the question's: the frame's two, the keys', and the status row.
-const AROUND: usize = 4;
+/// Rows that are none of the question's, beside the keys: the frame's two, and the status row.
+const AROUND: usize = 3;
+/// The most rows that the keys take.
+const KEY_ROWS: usize = 2;
 
 /// The words for the answers, with the action whose key gives them.
 const ANSWERS: [(Decision, &str, &str); 7] = [
@@ -29,8 +31,9 @@ pub(crate) fn width(app: &App) -> usize {
 }
 
 /// How many of the question's `total` rows are in view: what does not fit leaves one for the count.
-pub(crate) fn room(app: &App, total: usize) -> usize {
-    let room = usize::from(app.size.height).saturating_sub(AROUND).max(1);
+pub(crate) fn room(app: &App, dialog: &ApprovalDialog, total: usize) -> usize {
+    let around = AROUND + keys(app, dialog, width(app), true).len();
+    let room = usize::from(app.size.height).saturating_sub(around).max(1);
     if total <= room { total } else { (room - 1).max(1) }
 }
 
@@ -38,7 +41,7 @@ pub(crate) fn room(app: &App, total: usize) -> usize {
 pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
     let inner = width(app);
     let all = dialog.rows(inner);
-    let (total, room) = (all.len(), room(app, all.len()));
+    let (total, room) = (all.len(), room(app, dialog, all.len()));
     let in_view = all.into_iter().skip(dialog.seen.first).take(room);
     let mut rows: Vec<Line<'static>> = in_view
         .map(|row| {
@@ -52,7 +55,8 @@ pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
             app.looks.span(Role::Quiet, count(dialog, total, room, inner)),
         ));
     }
-    rows.push(Line::from(app.looks.span(Role::Prompt, keys(app, dialog, inner))));
+    let keys = keys(app, dialog, inner, dialog.seen.all());
+    rows.extend(keys.into_iter().map(|row| Line::from(app.looks.span(Role::Prompt, row))));
     let level = visible(&dialog.approval.level);
     let title = if level.is_empty() {
         "may it run?".to_owned()
@@ -91,12 +95,12 @@ fn count(dialog: &ApprovalDialog, total: usize, room: usize, inner: usize) -> St
     fits.unwrap_or(&forms[3]).clone()
 }
 
-/// The keys of the answers that can be given, with as many words as the row has room for.
-fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
+/// The keys of the answers that can be given, with as many words as one or two rows have room for. A yes is offered once all
+/// has been `seen`.
+fn keys(app: &App, dialog: &ApprovalDialog, inner: usize, seen: bool) -> Vec<String> {
     let offered = &dialog.approval.decisions;
     let answers = ANSWERS.iter().filter(|(decision, ..)| {
-        // A yes is offered once it is one.
-        *decision == Decision::No || dialog.seen.all() && (offered.is_empty() || offered.contains(decision))
+        *decision == Decision::No || seen && (offered.is_empty() || offered.contains(decision))
     });
     let hint = |action: &str| app.bindings.hint(action).unwrap_or_default();
     let whole: Vec<String> = answers
@@ -106,12 +110,48 @@ fn keys(app: &App, dialog: &ApprovalDialog, inner: usize) -> String {
         let start = move |key: &String| key.split(end).next().unwrap_or_default().to_owned();
         whole.iter().map(start)
     };
-    let first_words = until(' ').collect::<Vec<_>>().join(" ");
+    let first_words: Vec<String> = until(' ').collect();
     let letters: String = until(']').map(|key| key + "]").collect();
-    let stops = format!("{} · {} ends the turn", whole.join(" "), hint("refuse-and-stop"));
-    let forms = [stops, whole.join(" "), first_words, letters.clone()];
-    forms
-        .into_iter()
-        .find(|form| cells(form) <= inner)
-        .unwrap_or(letters)
+    let stops = format!("{} ends the turn", hint("refuse-and-stop"));
+    let with_stops: Vec<String> = whole.iter().cloned().chain([stops]).collect();
+    let one_row = format!("{} · {}", whole.join(" "), with_stops[with_stops.len() - 1]);
+    if cells(&one_row) <= inner {
+        return vec![one_row];
+    }
+    let forms = [&with_stops, &whole, &first_words];
+    let fits = forms.into_iter().find_map(|words| in_rows(words, inner));
+    fits.unwrap_or_else(|| vec![letters])
+}
+
+/// Words in as few rows as they fit, at most [`KEY_ROWS`]; none where they take more.
+fn in_rows(words: &[String], inner: usize) -> Option<Vec<String>> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in words {
+        match rows.last_mut() {
+            Some(row) if cells(row) + 1 + cells(word) <= inner => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(word.clone()),
+        }
+    }
+    let fits = rows.len() <= KEY_ROWS && rows.iter().all(|row| cells(row) <= inner);
+    fits.then_some(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_rows;
+
+    #[test]
+    fn keys_take_two_rows_at_the_most() {
+        let words: Vec<String> = ["[y]once", "[t]turn", "[s]session", "[p]project", "[a]always", "[n]no", "[r]reason"]
+            .map(str::to_owned)
+            .to_vec();
+        assert_eq!(
+            in_rows(&words, 36).unwrap(),
+            ["[y]once [t]turn [s]session", "[p]project [a]always [n]no [r]reason"]
+        );
+        assert_eq!(in_rows(&words, 35), None);
+    }
 }
