@@ -1,11 +1,15 @@
 //! What is used all day: the end of what is folded, limits of commands, commands in the background, the task, speeds.
-#![allow(clippy::unwrap_used, reason = "tests stop at what they do not expect")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests write files and stop at what they do not expect"
+)]
 
 use std::time::Duration;
 
-use ollama_sim::Server;
+use ollama_sim::{Capability, Model, Reply, Seen, Server};
 use serde_json::{Value, json};
-use wisp_tests::{Talk, Wisp, calls, tool_message};
+use wisp_tests::{Talk, Wisp, calls, serve, tool_message};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -178,4 +182,62 @@ fn a_turn_ends_with_how_fast_it_was() {
     assert!(first > 0.0 && first <= all, "{end}");
     let tokens = said(&enter(&mut talk, "/tokens"));
     assert!(tokens.contains("the last turn: "), "{tokens}");
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01";
+
+/// A model that says how many images came with the messages it was sent.
+fn looks(capabilities: &[Capability]) -> (Server, Wisp) {
+    let model = Model::new("sim").with_capabilities(capabilities);
+    let server = serve(model, |seen: &Seen| {
+        let images: usize = seen.messages.iter().map(|message| message.images).sum();
+        Reply::text(&format!("I see {images} images."))
+    });
+    let wisp = Wisp::with(&server);
+    std::fs::write(wisp.work().join("pic.png"), PNG).unwrap();
+    (server, wisp)
+}
+
+#[test]
+fn an_image_is_sent_to_a_model_that_sees_and_stays_with_its_message() {
+    let (server, wisp) = looks(&[Capability::Completion, Capability::Tools, Capability::Vision]);
+    let ran = wisp.run(&["chat"], "what is in @pic.png?\nand now?\n/quit\n");
+    let seen = "I see 1 images.";
+    assert_eq!(ran.text().matches(seen).count(), 2, "{} {}", ran.text(), ran.err);
+    let body = server.chats()[0].json.clone().unwrap();
+    let message = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(message["images"], json!(["iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"]));
+    let text = message["content"].as_str().unwrap();
+    assert!(text.starts_with("what is in @pic.png?\n\n[image "), "{text}");
+    assert!(text.contains(": pic.png, 24 bytes]"), "{text}");
+}
+
+#[test]
+fn a_model_that_cannot_see_is_sent_nothing() {
+    let (server, wisp) = looks(&[Capability::Completion, Capability::Tools]);
+    let ran = wisp.run(&["what is in @pic.png?"], "");
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("sim:latest cannot see images, so the message was not sent"),
+        "{}",
+        ran.err
+    );
+    assert!(server.chats().is_empty());
+}
+
+#[test]
+fn what_is_no_image_is_refused_by_name() {
+    let (server, wisp) = looks(&[Capability::Completion, Capability::Vision]);
+    std::fs::write(wisp.work().join("text.png"), "text").unwrap();
+    for (name, why) in [("text.png", "it is no image"), ("none.png", "No such file")] {
+        let ran = wisp.run(&[&format!("see @{name}")], "");
+        assert!(
+            ran.err
+                .contains(&format!("@{name} was not sent, nor the message: {why}")),
+            "{}",
+            ran.err
+        );
+    }
+    assert!(server.chats().is_empty());
 }

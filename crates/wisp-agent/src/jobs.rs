@@ -33,6 +33,7 @@ impl Conversation {
                 title: format!("! {} (still running)", row.line),
                 bytes: text.len() as u64,
                 lines: text.lines().count() as u64,
+                out_lines: None,
                 text,
                 held: Vec::new(),
                 kept: false,

@@ -11,8 +11,8 @@ use crate::looks::Frame;
 
 /// Rows that are none of the question's, beside the keys: the frame's two, and the status row.
 const AROUND: usize = 3;
-/// The most rows that the keys take.
-const KEY_ROWS: usize = 2;
+/// From this height on the keys may take a second row; a lower window has its rows for the question.
+const ROOMY: u16 = 16;
 
 /// The words for the answers, with the action whose key gives them.
 const ANSWERS: [(Decision, &str, &str); 7] = [
@@ -56,7 +56,10 @@ pub(super) fn rows(app: &App, dialog: &ApprovalDialog) -> Vec<Line<'static>> {
         ));
     }
     let keys = keys(app, dialog, inner, dialog.seen.all());
-    rows.extend(keys.into_iter().map(|row| Line::from(app.looks.span(Role::Prompt, row))));
+    rows.extend(
+        keys.into_iter()
+            .map(|row| Line::from(app.looks.span(Role::Prompt, row))),
+    );
     let level = visible(&dialog.approval.level);
     let title = if level.is_empty() {
         "may it run?".to_owned()
@@ -119,12 +122,13 @@ fn keys(app: &App, dialog: &ApprovalDialog, inner: usize, seen: bool) -> Vec<Str
         return vec![one_row];
     }
     let forms = [&with_stops, &whole, &first_words];
-    let fits = forms.into_iter().find_map(|words| in_rows(words, inner));
+    let most = if app.size.height < ROOMY { 1 } else { 2 };
+    let fits = forms.into_iter().find_map(|words| in_rows(words, inner, most));
     fits.unwrap_or_else(|| vec![letters])
 }
 
-/// Words in as few rows as they fit, at most [`KEY_ROWS`]; none where they take more.
-fn in_rows(words: &[String], inner: usize) -> Option<Vec<String>> {
+/// Words in as few rows as they fit, at most `most`; none where they take more.
+fn in_rows(words: &[String], inner: usize, most: usize) -> Option<Vec<String>> {
     let mut rows: Vec<String> = Vec::new();
     for word in words {
         match rows.last_mut() {
@@ -135,7 +139,7 @@ fn in_rows(words: &[String], inner: usize) -> Option<Vec<String>> {
             _ => rows.push(word.clone()),
         }
     }
-    let fits = rows.len() <= KEY_ROWS && rows.iter().all(|row| cells(row) <= inner);
+    let fits = rows.len() <= most && rows.iter().all(|row| cells(row) <= inner);
     fits.then_some(rows)
 }
 
@@ -145,13 +149,24 @@ mod tests {
 
     #[test]
     fn keys_take_two_rows_at_the_most() {
-        let words: Vec<String> = ["[y]once", "[t]turn", "[s]session", "[p]project", "[a]always", "[n]no", "[r]reason"]
-            .map(str::to_owned)
-            .to_vec();
+        let words: Vec<String> = [
+            "[y]once",
+            "[t]turn",
+            "[s]session",
+            "[p]project",
+            "[a]always",
+            "[n]no",
+            "[r]reason",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         assert_eq!(
-            in_rows(&words, 36).unwrap(),
-            ["[y]once [t]turn [s]session", "[p]project [a]always [n]no [r]reason"]
+            in_rows(&words, 36, 2).unwrap(),
+            [
+                "[y]once [t]turn [s]session",
+                "[p]project [a]always [n]no [r]reason"
+            ]
         );
-        assert_eq!(in_rows(&words, 35), None);
+        assert_eq!(in_rows(&words, 35, 2), None);
     }
 }

@@ -144,11 +144,20 @@ impl OneTurn {
             return FAILED;
         }
         self.send(Command::Message { text: prompt });
-        let mut outcome = None;
+        let (mut outcome, mut lines) = (None, 0);
         while let Some(event) = self.handle.events.recv().await {
             match event {
                 Event::Exit { .. } => break,
-                Event::Status(_) if self.prints != Prints::Events => {}
+                Event::Status(status) => {
+                    lines += 1;
+                    // Another line is wanted and there was no turn: the prompt was refused, and a note says why.
+                    if lines > 1 && outcome.is_none() {
+                        self.send(Command::Quit);
+                    }
+                    if self.prints == Prints::Events {
+                        self.show(&Event::Status(status));
+                    }
+                }
                 Event::Approval(approval) => self.approve(&approval),
                 event => {
                     if let Event::Turn {
