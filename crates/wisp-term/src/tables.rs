@@ -1,13 +1,19 @@
 //! Tables in a reply, which can be lined up only when their last row has come: their lines are held, and come out as
-//! columns of equal width, measured in cells.
+//! columns of equal width, measured in cells. A table that is wider than the window has its widest columns broken at words;
+//! where even that leaves them too narrow, each row comes out as lines of `name: value`.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::safe;
-use crate::width::cells;
+use crate::width::{cells, split_at};
 
 /// The most lines of a table that are held; a longer one comes out in parts.
 pub const MAX_ROWS: usize = 200;
+
+/// Cells of the bar between two columns.
+const BAR: usize = 3;
+/// A column that is broken has at least so many cells.
+const NARROWEST: usize = 8;
 
 /// The filter between a reply's deltas and its [`Markdown`](crate::Markdown). Lines that are no part of a table pass
 /// at once.
@@ -26,9 +32,20 @@ pub struct Tables {
     /// Whether the line being received is known to be none.
     passing: bool,
     in_code: bool,
+    /// Cells of a row of the window; none where a table may be as wide as it is.
+    width: Option<usize>,
 }
 
 impl Tables {
+    /// For a window of so many cells.
+    #[must_use]
+    pub fn within(width: usize) -> Self {
+        Self {
+            width: Some(width),
+            ..Self::default()
+        }
+    }
+
     /// Takes a delta and gives back what is not held.
     #[must_use]
     pub fn push(&mut self, delta: &str) -> String {
@@ -88,21 +105,24 @@ impl Tables {
         if line.trim_start().starts_with('|') && !out.is_empty() {
             let mut table = out.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
             table.push(line);
-            out = lined_up(&table);
+            out = lined_up(&table, self.width);
         } else {
             out.push_str(&line);
         }
-        *self = Self::default();
+        *self = Self {
+            width: self.width,
+            ..Self::default()
+        };
         out
     }
 
     fn take_rows(&mut self) -> String {
-        lined_up(&std::mem::take(&mut self.rows))
+        lined_up(&std::mem::take(&mut self.rows), self.width)
     }
 }
 
 /// Rows with their columns padded to one width, if they are a table: more than one row, the second a rule.
-fn lined_up(rows: &[String]) -> String {
+fn lined_up(rows: &[String], most: Option<usize>) -> String {
     let cells_of: Vec<Vec<String>> = rows.iter().map(|row| split(row)).collect();
     if !cells_of
         .get(1)
@@ -121,6 +141,13 @@ fn lined_up(rows: &[String]) -> String {
             .max(3)
     };
     let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let shrunk = most.map(|most| shrunk(&widths, most.saturating_sub(BAR * columns.saturating_sub(1))));
+    let widths = match shrunk {
+        None => widths,
+        Some(Some(shrunk)) if shrunk == widths => widths,
+        Some(Some(shrunk)) => return broken(&cells_of, &shrunk),
+        Some(None) => return as_lines(&cells_of),
+    };
     let rule = |column: usize| cells_of[1].get(column).map_or("", String::as_str);
     let mut out = String::new();
     for (at, row) in cells_of.iter().enumerate() {
@@ -139,6 +166,95 @@ fn lined_up(rows: &[String]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Widths that have `room` together: what is narrow stays, and the others share what is left. None where a column would be
+/// too narrow to be read.
+fn shrunk(widths: &[usize], room: usize) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = (0..widths.len()).collect();
+    order.sort_by_key(|column| widths[*column]);
+    let mut shrunk = widths.to_vec();
+    let mut left = room;
+    for (at, column) in order.iter().enumerate() {
+        let share = left / (order.len() - at);
+        shrunk[*column] = widths[*column].min(share);
+        if shrunk[*column] < widths[*column].min(NARROWEST) {
+            return None;
+        }
+        left -= shrunk[*column];
+    }
+    Some(shrunk)
+}
+
+/// A table whose cells are broken at words. Their markers are taken out: a pair of them may stand on two rows.
+fn broken(rows: &[Vec<String>], widths: &[usize]) -> String {
+    let rule = |column: usize| rows[1].get(column).map_or("", String::as_str);
+    let mut out = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        if at == 1 {
+            let lines: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            out.push_str(&lines.join("─┼─"));
+            out.push('\n');
+            continue;
+        }
+        let cell = |column: usize| row.get(column).map_or_else(String::new, |cell| unmarked(cell));
+        let lines: Vec<Vec<String>> = widths
+            .iter()
+            .enumerate()
+            .map(|(column, width)| in_width(&cell(column), *width))
+            .collect();
+        for line in 0..lines.iter().map(Vec::len).max().unwrap_or(0) {
+            let parts = widths.iter().enumerate().map(|(column, width)| {
+                let text = lines[column].get(line).map_or("", String::as_str);
+                padded(text, *width, rule(column))
+            });
+            out.push_str(parts.collect::<Vec<_>>().join(" │ ").trim_end());
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// A text in lines of at most `width` cells, broken at blanks where there are any.
+fn in_width(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut word = word;
+        loop {
+            let line = lines.last_mut().expect("there is always a line");
+            let gap = usize::from(!line.is_empty());
+            if cells(line) + gap + cells(word) <= width {
+                line.push_str(if gap > 0 { " " } else { "" });
+                line.push_str(word);
+                break;
+            }
+            if line.is_empty() {
+                let (fits, rest) = split_at(word, width);
+                if fits.is_empty() {
+                    line.push_str(word);
+                    break;
+                }
+                line.push_str(fits);
+                word = rest;
+            }
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+/// A table as lines of `name: value`, a blank line between its rows.
+fn as_lines(rows: &[Vec<String>]) -> String {
+    let row = |row: &Vec<String>| {
+        let names = rows[0].iter().map(String::as_str).chain(std::iter::repeat(""));
+        let lines = names.zip(row).filter(|(_, cell)| !cell.is_empty());
+        let line = |(name, cell): (&str, &String)| match name {
+            "" => format!("{cell}\n"),
+            name => format!("{name}: {cell}\n"),
+        };
+        lines.map(line).collect::<Vec<_>>().concat()
+    };
+    rows.iter().skip(2).map(row).collect::<Vec<_>>().join("\n")
 }
 
 /// The cells of a row, without the outer bars; `\|` is a bar within a cell.
@@ -208,6 +324,39 @@ mod tests {
             all(&table.replace("`a|b`", "`ab`")),
             "name │ size\n─────┼─────\n漢字 │    1\n`ab`   │    |\n\nafter"
         );
+    }
+
+    fn within(width: usize, text: &str) -> String {
+        let mut tables = Tables::within(width);
+        [tables.push(text), tables.finish()].concat()
+    }
+
+    const WIDE: &str = "| file | what it does |\n|---|---|\n| a.rs | reads the **whole** log and counts |\n| b.rs | ok |\n";
+
+    #[test]
+    fn a_table_that_is_too_wide_is_broken_at_words_in_its_widest_column() {
+        assert_eq!(
+            within(24, WIDE),
+            "file │ what it does\n─────┼─────────────────\na.rs │ reads the whole\n     │ log and counts\nb.rs │ ok\n"
+        );
+        assert_eq!(within(41, WIDE), all(WIDE), "it fits to the cell");
+        assert!(within(24, WIDE).lines().all(|line| cells(line) <= 24));
+    }
+
+    #[test]
+    fn where_columns_would_be_too_narrow_rows_are_lines_of_names_and_values() {
+        let text = "| file | what it does | why it is there |\n|---|---|---|\n| a.rs | reads the log | it is asked for |\n| b.rs | | no reason given |\n";
+        assert_eq!(
+            within(20, text),
+            "file: a.rs\nwhat it does: reads the log\nwhy it is there: it is asked for\n\nfile: b.rs\nwhy it is there: no reason given\n"
+        );
+    }
+
+    #[test]
+    fn a_word_that_is_wider_than_its_column_is_broken() {
+        assert_eq!(in_width("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
+        assert_eq!(in_width("漢字漢字", 5), ["漢字", "漢字"]);
+        assert_eq!(in_width("", 5), [""]);
     }
 
     #[test]

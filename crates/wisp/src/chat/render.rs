@@ -40,7 +40,7 @@ struct Reply {
 impl Reply {
     fn new(palette: Palette, width: usize) -> Self {
         Self {
-            tables: Tables::default(),
+            tables: Tables::within(width),
             markdown: Markdown::wrapped(palette, width),
         }
     }
