@@ -46,6 +46,11 @@ impl Tables {
         }
     }
 
+    /// Takes the window's width as it is now.
+    pub fn set_width(&mut self, width: usize) {
+        self.width = Some(width);
+    }
+
     /// Takes a delta and gives back what is not held.
     #[must_use]
     pub fn push(&mut self, delta: &str) -> String {

@@ -103,7 +103,7 @@ impl App {
     fn delta(&mut self, text: &str) {
         self.end_thinking();
         self.work.busy = true;
-        self.reply.push(text);
+        self.reply.push(text, self.width());
     }
 
     /// Thinking is folded to a row that says how long it took.

@@ -50,9 +50,10 @@ impl Reply {
         }
     }
 
-    /// Takes more of the reply.
-    pub fn push(&mut self, delta: &str) {
+    /// Takes more of the reply, for a window of so many cells.
+    pub fn push(&mut self, delta: &str, width: usize) {
         self.started = true;
+        self.tables.set_width(width);
         let ready = self.tables.push(delta);
         let shown = self.markdown.push(&ready);
         self.take(&shown);
