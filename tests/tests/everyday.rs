@@ -219,7 +219,7 @@ fn a_model_that_cannot_see_is_sent_nothing() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(
         ran.err
-            .contains("sim:latest cannot see images, so the message was not sent"),
+            .contains("sim cannot see images, so the message was not sent"),
         "{}",
         ran.err
     );

@@ -336,13 +336,14 @@ mod tests {
         [tables.push(text), tables.finish()].concat()
     }
 
-    const WIDE: &str = "| file | what it does |\n|---|---|\n| a.rs | reads the **whole** log and counts |\n| b.rs | ok |\n";
+    const WIDE: &str =
+        "| file | what it does |\n|---|---|\n| a.rs | reads the **whole** log and counts |\n| b.rs | ok |\n";
 
     #[test]
     fn a_table_that_is_too_wide_is_broken_at_words_in_its_widest_column() {
         assert_eq!(
             within(24, WIDE),
-            "file │ what it does\n─────┼─────────────────\na.rs │ reads the whole\n     │ log and counts\nb.rs │ ok\n"
+            "file │ what it does\n─────┼──────────────────\na.rs │ reads the whole\n     │ log and counts\nb.rs │ ok\n"
         );
         assert_eq!(within(41, WIDE), all(WIDE), "it fits to the cell");
         assert!(within(24, WIDE).lines().all(|line| cells(line) <= 24));

@@ -190,7 +190,7 @@ mod tests {
         let letters: Vec<char> = text.chars().collect();
         let mut rows = Vec::new();
         for piece in letters.chunks(size) {
-            reply.push(&piece.iter().collect::<String>());
+            reply.push(&piece.iter().collect::<String>(), 80);
             rows.extend(reply.settle(width));
         }
         rows.extend(reply.finish(width));
