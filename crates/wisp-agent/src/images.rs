@@ -36,7 +36,8 @@ impl Conversation {
     pub(crate) fn with_images(&mut self, message: &str) -> Result<String, String> {
         let mut text = message.to_owned();
         let named = named(message);
-        if named.is_empty() {
+        // What is piped in names nothing: only the user's own words do.
+        if named.is_empty() || self.mentions_read {
             return Ok(text);
         }
         if self.model.show.can("vision") == Some(false) {

@@ -67,7 +67,13 @@ impl Side {
             let (events, roots, id) = (self.events.clone(), self.roots.clone(), id.to_owned());
             tokio::task::spawn_blocking(move || {
                 let (from, candidates) = mentions::candidates(&typed, &roots);
-                events.send(Event::Completions { id, from, candidates });
+                let about = slash::about(&candidates);
+                events.send(Event::Completions {
+                    id,
+                    from,
+                    candidates,
+                    about,
+                });
             });
             return;
         }
