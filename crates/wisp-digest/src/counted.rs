@@ -26,6 +26,7 @@ const NOUNS: &[&str] = &[
     "files",
     "hunks",
     "incompletes",
+    "levels",
     "lines",
     "modules",
     "names",

@@ -53,6 +53,8 @@ struct Node {
     element: Option<usize>,
     keys: Vec<(String, usize, u64, u64)>,
     more_keys: u64,
+    /// Levels below it that are not outlined, the most of any.
+    deeper: usize,
 }
 
 const TYPES: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
@@ -81,6 +83,8 @@ pub(crate) struct Outliner {
     /// Lists of objects that have ended, for the next ones.
     spare: Vec<Vec<usize>>,
     skipped: usize,
+    /// The node below which it is not outlined now.
+    below: Option<usize>,
     more: u64,
 }
 
@@ -91,6 +95,7 @@ impl Default for Outliner {
             stack: Vec::new(),
             spare: Vec::new(),
             skipped: 0,
+            below: None,
             more: 0,
         }
     }
@@ -143,12 +148,17 @@ impl Outliner {
 
     fn start(&mut self, kind: usize) {
         if self.skipped > 0 || self.stack.len() >= DEPTH {
-            if self.skipped == 0
-                && let Some(node) = self.target()
-            {
-                self.count(node, kind);
+            if self.skipped == 0 {
+                self.below = self.target();
+                if let Some(node) = self.below {
+                    self.count(node, kind);
+                }
             }
             self.skipped += 1;
+            if let Some(node) = self.below {
+                let node = &mut self.nodes[node];
+                node.deeper = node.deeper.max(self.skipped - 1);
+            }
             return;
         }
         let node = self.target();
@@ -371,6 +381,9 @@ fn describe_type(node: &Node, name: &str) -> String {
             Some(word) if node.counts[1] == 1 => format!("boolean {word}"),
             _ => "boolean".to_owned(),
         },
+        "array" | "object" if node.deeper > 0 => {
+            format!("{name}, {} deeper", counted(node.deeper as u64, "levels"))
+        }
         "array" => match node.lengths {
             Some((least, most)) if least == most => format!("array[{}]", thousands(least)),
             Some((least, most)) => format!("array[{}…{}]", thousands(least), thousands(most)),

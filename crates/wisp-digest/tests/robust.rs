@@ -303,3 +303,17 @@ proptest! {
         prop_assert_eq!(check(lines.join("\n").as_bytes()), Ok(()));
     }
 }
+
+#[test]
+fn how_deep_a_document_goes_below_its_outline_is_said() {
+    let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    let outline =
+        |levels| Digest::of(nested(levels).as_bytes(), Options::default()).render(4_096, View::Notable);
+    assert!(
+        outline(600).contains("$.a.a.a.a.a.a.a.a: object, 591 levels deeper"),
+        "{}",
+        outline(600)
+    );
+    assert!(outline(10).contains("object, 1 level deeper"), "{}", outline(10));
+    assert!(!outline(9).contains("deeper"), "{}", outline(9));
+}
