@@ -7,6 +7,7 @@
     reason = "tests damage the files of a home of their own"
 )]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use ollama_sim::{Model, Reply, Seen, Server};
@@ -339,4 +340,83 @@ fn a_damaged_audit_stops_no_resume_and_is_told_by_who_checks_it() {
             assert!(events > 0 || mode == "empty", "{mode}: {}", read.err);
         }
     }
+}
+
+/// The sessions of a home, each a setting that was changed.
+fn audited(wisp: &Wisp, sessions: usize) -> Vec<std::path::PathBuf> {
+    for turn in 0..sessions {
+        let theme = ["dark", "light"][turn % 2];
+        assert_eq!(wisp.run(&["config", "set", "theme", theme], "").code, Some(0));
+    }
+    let folder = fs::read_dir(wisp.root().join("audit")).unwrap();
+    let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "jsonl"));
+    files.sort();
+    files
+}
+
+#[test]
+fn a_session_or_a_seal_that_was_removed_fails_the_verification() {
+    let wisp = Wisp::new();
+    let files = audited(&wisp, 3);
+    let verify = || wisp.run(&["logs", "verify"], "");
+    let whole = verify();
+    assert_eq!(whole.code, Some(0), "{}", whole.text());
+    assert!(
+        whole.text().contains("register: 3 sessions, all there"),
+        "{}",
+        whole.text()
+    );
+    for file in [files[1].with_extension("seal"), files[1].clone()] {
+        let bytes = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        let broken = verify();
+        let name = files[1].file_stem().unwrap().to_str().unwrap();
+        assert_eq!(broken.code, Some(1), "{}", broken.text());
+        assert!(broken.text().contains(name), "{}", broken.text());
+        fs::write(&file, bytes).unwrap();
+    }
+    assert_eq!(verify().code, Some(0));
+}
+
+#[test]
+fn with_a_key_a_record_that_was_made_anew_fails_the_verification() {
+    let wisp = Wisp::new();
+    let key = wisp.work().join("audit.key");
+    fs::write(&key, "k".repeat(32)).unwrap();
+    let set = |mode| fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    set(0o600);
+    wisp.configure(&json!({"audit": {"key": key}}));
+    audited(&wisp, 2);
+    let verify = || wisp.run(&["logs", "verify"], "");
+    let whole = verify();
+    assert_eq!(whole.code, Some(0), "{}", whole.text());
+    assert_eq!(
+        whole.text().matches("sealed with your key").count(),
+        3,
+        "{}",
+        whole.text()
+    );
+    // By a wisp that does not have it.
+    let config = fs::read(wisp.root().join("config.json")).unwrap();
+    fs::remove_dir_all(wisp.root().join("audit")).unwrap();
+    wisp.configure(&json!({}));
+    audited(&wisp, 2);
+    assert_eq!(verify().code, Some(0), "without a key it passes");
+    fs::write(wisp.root().join("config.json"), config).unwrap();
+    let forged = verify();
+    assert_eq!(forged.code, Some(1), "{}", forged.text());
+    assert!(
+        forged.text().contains("not sealed with the key of audit.key"),
+        "{}",
+        forged.text()
+    );
+    // A key that others can read is no secret.
+    set(0o644);
+    let refused = wisp.run(&["config", "set", "theme", "dark"], "");
+    assert!(
+        refused.code != Some(0) && refused.err.contains("chmod 600"),
+        "{}",
+        refused.err
+    );
 }

@@ -50,7 +50,7 @@ pub use conversation::{Conversation, Shown};
 pub use engine::desk::reach;
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
-pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, client, ground, sandbox};
+pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, audit_key, client, ground, sandbox};
 pub use secrets::{MaskWhen, Masking, Secrets, far};
 pub use slash::permissions::row as approval_row;
 pub use turn::{MAX_STEPS, TurnError};

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use wisp_audit::{AuditLog, SessionId};
+use wisp_audit::{AuditError, AuditLog, Key, SessionId};
 use wisp_config::{Changed, Config, ConfigError, Paths};
 use wisp_context::{Rules, Target};
 use wisp_guard::{Gate, Policy};
@@ -274,6 +274,12 @@ pub struct Ground {
     pub agents: AgentsFiles,
 }
 
+/// The key that the audit is sealed with, when one is set (`audit.key`). Errors: it cannot be used.
+pub fn audit_key(config: &Config, env: &Env) -> Result<Option<Key>, AuditError> {
+    let path = config.audit_key(env.get("HOME"));
+    path.map(|path| Key::read(&path)).transpose()
+}
+
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet. A home that cannot be written stops
 /// all but a single prompt, which is answered without a record and so without tools.
 pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
@@ -300,7 +306,8 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
     let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
     let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
     let audit = if config.audit() && !unrecorded {
-        AuditLog::open(paths.home(), &session, clock, ids)?
+        let key = audit_key(&config, &setup.env)?;
+        AuditLog::open_with(paths.home(), &session, (clock, ids), key)?
     } else {
         AuditLog::off_with(session, clock, ids)
     };

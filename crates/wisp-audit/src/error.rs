@@ -33,6 +33,12 @@ pub enum AuditError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A key that is too easily guessed.
+    #[error("{} is no key for the audit: it needs at least {} bytes; hint: head -c 32 /dev/urandom | base64 > {}", path.display(), crate::KEY_MIN, path.display())]
+    ShortKey {
+        /// The key's file.
+        path: PathBuf,
+    },
     /// A session's name that could not be a file's.
     #[error(
         "{name:?} is not the name of an audit session: 1 to 100 letters, digits, '.', '-' and '_', not starting with '.'"

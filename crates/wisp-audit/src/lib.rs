@@ -11,8 +11,9 @@
 //! Each event holds the SHA-256 of the line before it (`prev`), the first one that of the session's name, so that a
 //! file that was renamed does not pass for another session's. Nothing follows the last line, so a *seal* beside the
 //! file, `<session>.seal`, holds the last event's number and hash. [`verify`] walks both and names the first line
-//! that was changed, removed, added or moved. The chain is not signed: it shows accidents and careless hands, not
-//! someone who rewrites the whole file and its seal.
+//! that was changed, removed, added or moved. The sessions of a home are chained to each other by the *register*
+//! ([`register()`]), a line for each that began and each that was swept. Without a [`Key`] none of it is signed: it shows
+//! accidents and careless hands, not someone who rewrites the files and their seals. With a key that lies elsewhere it does.
 //!
 //! An *index*, `<session>.ids`, says where each event is. It is only a hint: what it says is checked, and without it
 //! an event is searched for from the end.
@@ -56,9 +57,11 @@ mod file;
 mod find;
 mod follow;
 mod index;
+mod key;
 mod kind;
 mod lines;
 mod log;
+mod register;
 mod session;
 mod sink;
 mod sweep;
@@ -70,9 +73,11 @@ pub use event::{Event, EventId, Record, SCHEMA};
 pub use file::{AuditFile, Filter};
 pub use follow::Follower;
 pub use index::index_of;
+pub use key::{KEY_MIN, Key};
 pub use kind::{Kind, KindRow};
 pub use log::AuditLog;
+pub use register::{Register, RegisterFault, register, register_of};
 pub use session::{NAME_MAX, SessionFile, SessionId, file_of, folder, seal_of, sessions};
 pub use sweep::{REMOVAL_LIMIT, Sweep, SweepReport, TIME_LIMIT};
 pub use trail::Trail;
-pub use verify::{Change, EndCheck, Verdict, verify};
+pub use verify::{Change, EndCheck, Verdict, verify, verify_with};

@@ -9,8 +9,9 @@ use wisp_host::{Clock, IdSource, RandomIds, SystemClock};
 
 use crate::chain::{self, End};
 use crate::event::SCHEMA;
+use crate::register::{self, Became};
 use crate::sink::{Damage, Opened, Sink};
-use crate::{AuditError, Event, EventId, Kind, Record, SessionId, session};
+use crate::{AuditError, Event, EventId, Key, Kind, Record, SessionId, session};
 
 type Listener = Box<dyn Fn(&Record) + Send>;
 /// Replaces the secrets in an event's details and says how many there were.
@@ -24,6 +25,8 @@ struct Shared {
     session: SessionId,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
+    /// What seals are made with.
+    key: Option<Key>,
     state: Mutex<State>,
 }
 
@@ -76,6 +79,16 @@ impl AuditLog {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdSource>,
     ) -> Result<Self, AuditError> {
+        Self::open_with(home, session, (clock, ids), None)
+    }
+
+    /// The same with a key that its seals are made with.
+    pub fn open_with(
+        home: &Path,
+        session: &SessionId,
+        by: (Arc<dyn Clock>, Arc<dyn IdSource>),
+        key: Option<Key>,
+    ) -> Result<Self, AuditError> {
         Sink::prepare(home)?;
         let state = State {
             place: Place::New(home.to_owned()),
@@ -84,7 +97,7 @@ impl AuditLog {
             mask: None,
             masked: 0,
         };
-        let log = Self::with(session.clone(), (clock, ids), state);
+        let log = Self::with(session.clone(), by, state, key);
         if std::fs::symlink_metadata(session::file_of(home, session)).is_ok() {
             log.0.begin(&mut log.0.state())?;
         }
@@ -107,15 +120,21 @@ impl AuditLog {
             mask: None,
             masked: 0,
         };
-        Self::with(session, (clock, ids), state)
+        Self::with(session, (clock, ids), state, None)
     }
 
-    fn with(session: SessionId, (clock, ids): (Arc<dyn Clock>, Arc<dyn IdSource>), state: State) -> Self {
+    fn with(
+        session: SessionId,
+        (clock, ids): (Arc<dyn Clock>, Arc<dyn IdSource>),
+        state: State,
+        key: Option<Key>,
+    ) -> Self {
         let state = Mutex::new(state);
         Self(Arc::new(Shared {
             session,
             clock,
             ids,
+            key,
             state,
         }))
     }
@@ -212,7 +231,7 @@ impl Shared {
         let Place::New(home) = &state.place else {
             return Ok(());
         };
-        let (sink, opened) = Sink::open(home, &self.session)?;
+        let (sink, opened) = Sink::open(home, &self.session, self.key.clone())?;
         state.place = Place::Open(Box::new(sink));
         state.end = opened.end.clone();
         self.note_damage(state, opened)
@@ -236,8 +255,19 @@ impl Shared {
         state.listeners.iter().for_each(|listener| listener(&record));
         if let Some(sink) = state.place.sink_mut() {
             sink.seal(&record, &line, &state.end)?;
+            if record.seq == 1 {
+                self.register(sink)?;
+            }
         }
         Ok(record.id)
+    }
+
+    /// A session that has its first event is one that must not go without a word.
+    fn register(&self, sink: &Sink) -> Result<(), AuditError> {
+        let home = sink.path().parent().and_then(Path::parent);
+        let home = home.expect("a session's file lies in a folder of the home");
+        let now = self.clock.now();
+        register::note(home, &[&self.session], Became::Begun, now, self.key.as_ref())
     }
 
     fn record(&self, end: &End, event: Event<'_>) -> Record {

@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use wisp_host::faults::{self, Step};
 use wisp_host::files::{self, Staged};
 
-use crate::chain::End;
+use crate::chain::{End, Seal};
 use crate::index::{Index, index_of};
 use crate::lines::{BLOCK, Backward};
-use crate::{AuditError, Record, SessionId, find, session};
+use crate::{AuditError, Key, Record, SessionId, find, session};
 
 /// An open session file.
 #[derive(Debug)]
@@ -25,6 +25,9 @@ pub(crate) struct Sink {
     /// Set when a failed write could not be taken back: what stands at the end is not an event.
     torn: bool,
     index: Index,
+    /// The session, and the key its seal is made with.
+    name: String,
+    key: Option<Key>,
 }
 
 /// What an opened file ends with, and what must be said about it.
@@ -56,7 +59,11 @@ impl Sink {
 
     /// Opens or makes the session's file and takes the lock. Errors: [`AuditError::InUse`] when another process has
     /// it, [`AuditError::File`] when it cannot be made.
-    pub(crate) fn open(home: &Path, session: &SessionId) -> Result<(Self, Opened), AuditError> {
+    pub(crate) fn open(
+        home: &Path,
+        session: &SessionId,
+        key: Option<Key>,
+    ) -> Result<(Self, Opened), AuditError> {
         Self::prepare(home)?;
         let path = session::file_of(home, session);
         let file = files::private_append(&path)?;
@@ -64,11 +71,13 @@ impl Sink {
         let seal_path = session::seal_of(&path);
         let sealed = files::open_own(&seal_path)
             .ok()
-            .and_then(|seal| End::sealed(&seal));
+            .and_then(|seal| Seal::read(&seal))
+            .map(|seal| seal.end);
         let len = file.metadata().map_err(|e| AuditError::read(&path, e))?.len();
         let end = last_whole(&file, len, session.as_str()).map_err(|e| AuditError::read(&path, e))?;
         // The old seal is what the damage is told from: it stands until an event is written behind it.
         let stated = sealed.clone().or_else(|| (len == 0).then(|| end.0.clone()));
+        let stated = stated.map(|end| Seal::of(&end, session.as_str(), key.as_ref()));
         let (seal, index) = (new_seal(&seal_path, stated)?, Index::open(&path));
         let mut sink = Self {
             path,
@@ -77,6 +86,8 @@ impl Sink {
             len,
             torn: false,
             index,
+            name: session.as_str().to_owned(),
+            key,
         };
         let opened = sink.mend(end, sealed)?;
         Ok((sink, opened))
@@ -163,7 +174,8 @@ impl Sink {
     pub(crate) fn seal(&mut self, record: &Record, line: &[u8], end: &End) -> Result<(), AuditError> {
         let start = self.len - line.len() as u64;
         self.index.add(record.id.as_str(), start);
-        end.seal(&self.seal)
+        Seal::of(end, &self.name, self.key.as_ref())
+            .write(&self.seal)
             .map_err(|e| AuditError::write(&session::seal_of(&self.path), e))
     }
 
@@ -214,17 +226,17 @@ fn lock(file: &File, path: &Path) -> Result<(), AuditError> {
     }
 }
 
-/// A seal file that states `end` or nothing, put in place of the old one as one step, and open for writing over.
-fn new_seal(path: &Path, end: Option<End>) -> Result<File, AuditError> {
+/// A seal file that states this or nothing, put in place of the old one as one step, and open for writing over.
+fn new_seal(path: &Path, seal: Option<Seal>) -> Result<File, AuditError> {
     let staged = Staged::beside(path)?;
-    let seal = staged
+    let file = staged
         .file()
         .try_clone()
         .map_err(|e| AuditError::write(path, e))?;
-    end.map_or(Ok(()), |end| end.seal(&seal))
+    seal.map_or(Ok(()), |seal| seal.write(&file))
         .map_err(|e| AuditError::write(path, e))?;
     staged.commit()?;
-    Ok(seal)
+    Ok(file)
 }
 
 /// The last whole event of this session, and where the line after it starts.

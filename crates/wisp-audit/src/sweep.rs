@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use wisp_host::FileError;
 
-use crate::AuditError;
 use crate::index::index_of;
+use crate::register::{self, Became};
 use crate::session::{SessionFile, SessionId, seal_of, sessions};
+use crate::{AuditError, Key};
 
 /// The most sessions a sweep removes.
 pub const REMOVAL_LIMIT: usize = 16;
@@ -31,6 +32,8 @@ pub struct Sweep<'a> {
     pub days: u32,
     /// Whether a session must stay whatever its age.
     pub keep: &'a dyn Fn(&SessionId) -> bool,
+    /// What the register's seal is made with.
+    pub key: Option<&'a Key>,
 }
 
 /// What a sweep did.
@@ -44,17 +47,28 @@ pub struct SweepReport {
 
 impl Sweep<'_> {
     /// Removes what is past its time, within the bounds. A file that cannot be removed is left; the one error is a
-    /// folder that cannot be listed.
+    /// folder that cannot be listed, or a register that cannot be written.
     pub fn run(&self) -> Result<SweepReport, AuditError> {
         let (started, mut report) = (Instant::now(), SweepReport::default());
         let past = sessions(self.home)?.into_iter().filter(|file| self.is_past(file));
+        let mut held = Vec::new();
         for file in past.rev() {
-            if report.removed.len() == REMOVAL_LIMIT || started.elapsed() >= TIME_LIMIT {
+            if held.len() == REMOVAL_LIMIT || started.elapsed() >= TIME_LIMIT {
                 report.deferred += 1;
-            } else if !(self.keep)(&file.session) && remove(&file.path).is_ok() {
-                report.removed.push(file);
+            } else if !(self.keep)(&file.session)
+                && let Some(lock) = locked(&file.path)
+            {
+                held.push((file, lock));
             }
         }
+        if held.is_empty() {
+            return Ok(report);
+        }
+        // The register has them first: one that it says is gone and that is still there is no fault.
+        let names: Vec<&SessionId> = held.iter().map(|(file, _)| &file.session).collect();
+        register::note(self.home, &names, Became::Swept, self.now, self.key)?;
+        let removed = held.into_iter().filter(|(file, _)| remove(&file.path).is_ok());
+        report.removed = removed.map(|(file, _)| file).collect();
         Ok(report)
     }
 
@@ -67,11 +81,14 @@ impl Sweep<'_> {
     }
 }
 
-/// Removes a session's file, its seal and its index, unless a log has it open.
+/// A session's file, held so that no log opens it; none when one has.
+fn locked(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    file.try_lock().ok().map(|()| file)
+}
+
+/// Removes a session's file, its seal and its index.
 fn remove(path: &Path) -> Result<(), FileError> {
-    let file = File::open(path).map_err(|e| FileError::io("open", path, e))?;
-    let held = file.try_lock();
-    held.map_err(|e| FileError::io("lock", path, e.into()))?;
     fs::remove_file(path).map_err(|e| FileError::io("remove", path, e))?;
     // Without its file neither says anything; one that was never made is no failure.
     let _ = fs::remove_file(seal_of(path));

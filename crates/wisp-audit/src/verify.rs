@@ -7,9 +7,9 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use wisp_host::files;
 
-use crate::chain::{self, End};
+use crate::chain::{self, End, Seal};
 use crate::lines::{Forward, Line};
-use crate::{AuditError, Kind, Record, session};
+use crate::{AuditError, Key, Kind, Record, session};
 
 /// What [`verify`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,10 @@ pub enum Verdict {
 pub enum EndCheck {
     /// The seal states this end.
     Sealed,
+    /// The seal states this end, and was made with the key.
+    Keyed,
+    /// There is a key, and the seal was not made with it.
+    NotKeyed,
     /// A log has the file open: events may have been added since it was sealed.
     Open,
     /// There is no seal: lines removed from the end, or a change to the last one, would not show.
@@ -63,18 +67,32 @@ pub enum Change {
 /// Checks a session's file against its chain and its seal. Memory is a few lines whatever the size. Errors:
 /// [`AuditError::File`] and [`AuditError::Read`]; a file that can be read always has a verdict.
 pub fn verify(path: &Path) -> Result<Verdict, AuditError> {
+    verify_with(path, None)
+}
+
+/// The same with the key that its seal should have been made with.
+pub fn verify_with(path: &Path, key: Option<&Key>) -> Result<Verdict, AuditError> {
     let file = files::open_own(path)?;
     let open = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     // Read before the events: what is written meanwhile comes after the sealed one.
     let seal = files::open_own(&session::seal_of(path)).ok();
-    let seal = seal.and_then(|seal| End::sealed(&seal));
-    let mut walk = Walk::new(seal, open);
+    let seal = seal.and_then(|seal| Seal::read(&seal));
+    let name = path
+        .file_stem()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let keyed = key.map(|key| seal.as_ref().is_some_and(|seal| seal.is_of(name, key)));
+    let mut walk = Walk::new(seal.map(|seal| seal.end), open);
     let walked = walk.through(Forward::new(file, 0));
     match walked.map_err(|e| AuditError::read(path, e))? {
         Some((line, change)) => Ok(Verdict::Broken { line, change }),
         None => Ok(Verdict::Whole {
             events: walk.last.end.seq,
-            end: walk.end_check(),
+            end: match (walk.end_check(), keyed) {
+                (EndCheck::Sealed | EndCheck::Open, Some(false)) => EndCheck::NotKeyed,
+                (EndCheck::Sealed, Some(true)) => EndCheck::Keyed,
+                (end, _) => end,
+            },
             torn: walk.torn,
         }),
     }

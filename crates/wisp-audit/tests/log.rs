@@ -337,6 +337,7 @@ fn a_sweep_removes_what_is_past_its_time_and_not_needed() {
     in_use.append(prompt("x")).unwrap();
     let day = 24 * 3600;
     let sweep = |days, age: i64| Sweep {
+        key: None,
         home: home.path(),
         now: SystemClock.now() + jiff::SignedDuration::from_secs(age),
         days,
@@ -348,7 +349,10 @@ fn a_sweep_removes_what_is_past_its_time_and_not_needed() {
     let removed: Vec<_> = report.removed.iter().map(|file| file.session.as_str()).collect();
     assert_eq!((removed, report.deferred), (vec!["old"], 0));
     let left = fs::read_dir(home.path().join("audit")).unwrap().count();
-    assert_eq!(left, 6, "two sessions with their seals and indexes");
+    assert_eq!(
+        left, 8,
+        "two sessions with their seals and indexes, and the register with its seal"
+    );
 }
 
 #[test]
@@ -361,6 +365,7 @@ fn a_sweep_takes_sixteen_at_once_the_oldest_first() {
         file.set_modified(std::time::SystemTime::now() - age).unwrap();
     }
     let sweep = Sweep {
+        key: None,
         home: home.path(),
         now: SystemClock.now() + jiff::SignedDuration::from_hours(48),
         days: 1,

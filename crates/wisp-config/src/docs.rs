@@ -32,6 +32,8 @@ const EXAMPLES: &[(&str, &str)] = &[
             "timeoutSeconds": 20
         }]"#,
     ),
+    // A file that is not there would stop every conversation.
+    ("audit.key", "null"),
 ];
 
 /// The settings as a Markdown table: name, what it takes, default, what it does.
@@ -110,7 +112,7 @@ mod tests {
         ));
         assert_eq!(
             names_starting("audit.").collect::<Vec<_>>(),
-            ["audit.enabled", "audit.days"]
+            ["audit.enabled", "audit.days", "audit.key"]
         );
     }
 }

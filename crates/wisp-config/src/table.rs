@@ -299,6 +299,12 @@ pub const SETTINGS: &[Setting] = &[
         "Days an audit file is kept; 0 for ever",
     ),
     row(
+        "audit.key",
+        Kind::Text,
+        "",
+        "A file of at least 32 bytes that only you can read, with which the audit is sealed, so that a record made anew shows; best kept out of wisp's home",
+    ),
+    row(
         "secrets.maskForModel",
         Kind::Choice(&["auto", "on", "off"]),
         "\"auto\"",

@@ -1,6 +1,7 @@
 //! Each setting as the type it has in use.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -271,6 +272,13 @@ impl Config {
     /// Days an audit file is kept; 0 for ever.
     pub fn audit_days(&self) -> u64 {
         self.whole_or_default("audit.days")
+    }
+
+    /// The file of the key that the audit is sealed with, `~/` being the home; none when there is none.
+    pub fn audit_key(&self, home: Option<&str>) -> Option<PathBuf> {
+        let named = self.text("audit.key")?;
+        let below = home.and_then(|home| Some(Path::new(home).join(named.strip_prefix("~/")?)));
+        Some(below.unwrap_or_else(|| PathBuf::from(named)))
     }
 
     /// The name of the theme, or `auto`.

@@ -18,6 +18,12 @@ pub enum StoreError {
     /// The file system refused.
     #[error(transparent)]
     File(#[from] FileError),
+    /// What stands there is no list of answers.
+    #[error("{} is not a list of approvals; hint: move it away, and what was allowed is asked about again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// No approval has this id.
     #[error("no approval has the id {id}")]
     Unknown {
@@ -46,20 +52,29 @@ impl ApprovalFile {
 
     /// What is allowed now, newest first. A missing or unreadable file allows nothing.
     pub fn load(&self, now: Timestamp) -> Vec<Approval> {
+        self.read(now).unwrap_or_default()
+    }
+
+    /// The same; a file that is there and cannot be used is an error, with what to do about it.
+    pub fn read(&self, now: Timestamp) -> Result<Vec<Approval>, StoreError> {
+        if std::fs::symlink_metadata(&self.path).is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound) {
+            return Ok(Vec::new());
+        }
+        let mut file = files::open_own(&self.path)?;
+        files::trusted(&file, &self.path)?;
         let mut text = String::new();
-        let read = files::open_own(&self.path)
-            .ok()
-            .filter(|file| files::trusted(file, &self.path).is_ok())
-            .and_then(|mut file| file.read_to_string(&mut text).ok());
-        let all: Vec<Approval> = read
-            .and_then(|_| serde_json::from_str(&text).ok())
-            .unwrap_or_default();
+        file.read_to_string(&mut text)
+            .map_err(|e| FileError::io("read", &self.path, e))?;
+        let damaged = |_| StoreError::Damaged {
+            path: self.path.clone(),
+        };
+        let all: Vec<Approval> = serde_json::from_str(&text).map_err(damaged)?;
         let mut alive: Vec<Approval> = all
             .into_iter()
             .filter(|approval| approval.scope.is_stored() && approval.expires_at.is_some_and(|end| now < end))
             .collect();
         alive.sort_by_key(|approval| std::cmp::Reverse(approval.granted_at));
-        alive
+        Ok(alive)
     }
 
     /// Adds an approval in place of one for the same thing and place.
@@ -108,7 +123,8 @@ impl ApprovalFile {
         edit: impl FnOnce(&mut Vec<Approval>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let _lock = self.lock()?;
-        let mut all = self.load(now);
+        // One that cannot be used is not written over: what it holds would be lost.
+        let mut all = self.read(now)?;
         edit(&mut all)?;
         let text = serde_json::to_vec_pretty(&all).expect("approvals can be written as JSON");
         files::replace(&self.path, &text)?;
@@ -189,6 +205,29 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("/etc/hostname", &path).unwrap();
         assert!(file.load(now()).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_named_and_not_written_over() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("approvals.json");
+        let file = ApprovalFile::new(&path);
+        let one = || approval("aa11", "git push", "2026-12-30T09:00:00Z");
+        file.add(one(), now()).unwrap();
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        for open in [0o620, 0o602, 0o666] {
+            mode(open);
+            let error = file.add(one(), now()).unwrap_err().to_string();
+            assert!(error.contains("chmod go-w"), "{error}");
+            assert!(file.read(now()).is_err() && file.clear(now()).is_err() && file.load(now()).is_empty());
+        }
+        mode(0o600);
+        assert_eq!(file.read(now()).unwrap().len(), 1, "nothing was lost");
+        std::fs::write(&path, "not json").unwrap();
+        let error = file.add(one(), now()).unwrap_err().to_string();
+        assert!(error.contains("move it away"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "not json");
     }
 
     #[test]

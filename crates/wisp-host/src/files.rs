@@ -114,6 +114,22 @@ pub fn trusted(file: &File, path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Refuses an open file that holds a secret and that others than its owner, or than root, can read or write.
+pub fn secret(file: &File, path: &Path) -> Result<(), FileError> {
+    if is_open_to_others(file) {
+        return Err(FileError::Loose {
+            path: path.to_owned(),
+            why: "others can read or write it",
+            fix: format!("chmod 600 {}", path.display()),
+        });
+    }
+    trusted(file, path)
+}
+
+fn is_open_to_others(file: &File) -> bool {
+    file.metadata().is_ok_and(|meta| meta.mode() & OTHERS != 0)
+}
+
 /// The flags of every open below: not through a link, and not inherited by a child.
 fn no_follow() -> i32 {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
@@ -140,6 +156,20 @@ pub fn private_append(path: &Path) -> Result<File, FileError> {
         .read(true)
         .append(true)
         .create(true)
+        .mode(0o600)
+        .custom_flags(no_follow());
+    let opened = faults::pass(Step::Open, path).and_then(|()| options.open(path));
+    opened.map_err(|e| FileError::io("open", path, e))
+}
+
+/// Opens a private file for writing anywhere in it, making it when it is not there. What stands in it stays.
+pub fn private_in_place(path: &Path) -> Result<File, FileError> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
         .mode(0o600)
         .custom_flags(no_follow());
     let opened = faults::pass(Step::Open, path).and_then(|()| options.open(path));

@@ -62,8 +62,10 @@ pub(super) fn audit(conversation: &Conversation, setup: &Setup) -> Option<Value>
         let ids = named.get_or_init(|| referred(&folder));
         ids.as_ref().is_none_or(|ids| holds_any(home, session, ids))
     };
+    let key = super::audit_key(&conversation.config, &setup.env).ok()?;
     let sweep = wisp_audit::Sweep {
         home,
+        key: key.as_ref(),
         now: setup.clock.now(),
         days: u32::try_from(conversation.config.audit_days()).unwrap_or(u32::MAX),
         keep: &keep,

@@ -27,13 +27,13 @@ pub fn run(args: &Approvals, env: Env) -> anyhow::Result<ExitCode> {
     let mut recorded = Recorded::of(&paths, &config, "approvals");
     let said = match &args.command {
         None if args.json => {
-            let stored = file.load(now);
+            let stored = file.read(now)?;
             screen.out.line(&serde_json::to_string(&stored)?)?;
             screen.out.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
         None => {
-            let stored = file.load(now);
+            let stored = file.read(now)?;
             for approval in &stored {
                 screen.out.line(&safe::safe(&approval_row(approval)))?;
             }
@@ -44,7 +44,7 @@ pub fn run(args: &Approvals, env: Env) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Some(ApprovalsSub::Revoke { id }) => {
-            let stored = file.load(now);
+            let stored = file.read(now)?;
             let fitting = stored
                 .iter()
                 .filter(|approval| approval.id.starts_with(id.as_str()));

@@ -1,15 +1,17 @@
 //! `wisp logs`: what was recorded, and whether the record is as it was written.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::{Value, json};
 use wisp_audit::{
-    AuditError, AuditFile, Change, EndCheck, Filter, Follower, Kind, Record, SessionFile, Verdict, sessions,
-    verify,
+    AuditError, AuditFile, Change, EndCheck, Filter, Follower, Key, Kind, Record, Register, RegisterFault,
+    SessionFile, Verdict, register, sessions, verify_with,
 };
+use wisp_config::Config;
 use wisp_guard::secrets::Masker;
 use wisp_host::Env;
 use wisp_output::amount::{counted, size};
@@ -75,7 +77,13 @@ pub fn run(args: &Logs, env: Env) -> anyhow::Result<ExitCode> {
                 Some(start) => vec![pick(&found, start)?],
                 None => found.iter().collect(),
             };
-            verified(&chosen, args.json, &mut screen)?
+            let config = Config::load(&paths.config())?;
+            let checked = Checked {
+                home: paths.home(),
+                key: wisp_agent::audit_key(&config, &Env::of_process())?,
+                alone: wanted.is_some(),
+            };
+            verified(&chosen, &checked, args.json, &mut screen)?
         }
         None => events(args, &found, &mut screen)?,
     };
@@ -357,22 +365,45 @@ fn list(found: &[SessionFile], as_json: bool, screen: &mut Screen) -> anyhow::Re
     Ok(ExitCode::SUCCESS)
 }
 
-fn verified(chosen: &[&SessionFile], as_json: bool, screen: &mut Screen) -> anyhow::Result<ExitCode> {
+/// What sessions are verified with.
+struct Checked<'a> {
+    home: &'a Path,
+    key: Option<Key>,
+    /// Whether one session was asked for, and not all of them.
+    alone: bool,
+}
+
+fn verified(
+    chosen: &[&SessionFile],
+    with: &Checked<'_>,
+    as_json: bool,
+    screen: &mut Screen,
+) -> anyhow::Result<ExitCode> {
     let mut broken = false;
+    let register = register(with.home, with.key.as_ref())?;
+    let mut said: Vec<(Option<&str>, bool, String)> = Vec::new();
     for session in chosen {
-        let verdict = verify(&session.path)?;
-        let (whole, words) = words(&verdict);
-        broken |= !whole;
         let name = session.session.as_str();
+        // One of before there was a key was not sealed with it.
+        let keyed = register.sessions.get(name).copied().unwrap_or(true);
+        let verdict = verify_with(&session.path, with.key.as_ref().filter(|_| keyed))?;
+        let (whole, words) = words(&verdict);
+        said.push((Some(name), whole, words));
+    }
+    if !with.alone && (!chosen.is_empty() || register.fault.is_some()) {
+        let (whole, words) = words_of(&register, with.key.is_some());
+        said.push((None, whole, words));
+    }
+    for (name, whole, words) in said {
+        broken |= !whole;
+        let line = format!("{}: {words}", name.unwrap_or("register"));
         if as_json {
             let object = json!({"session": name, "whole": whole, "verdict": words});
             screen.out.line(&safe::json(&object.to_string()))?;
         } else if whole {
-            screen.out.line(&format!("{name}: {words}"))?;
+            screen.out.line(&line)?;
         } else {
-            screen
-                .out
-                .painted_line(Role::Error, &format!("{name}: {words}"))?;
+            screen.out.painted_line(Role::Error, &line)?;
         }
     }
     Ok(if broken {
@@ -382,9 +413,48 @@ fn verified(chosen: &[&SessionFile], as_json: bool, screen: &mut Screen) -> anyh
     })
 }
 
+/// Whether every session that began is there, and a sentence about it.
+fn words_of(register: &Register, has_key: bool) -> (bool, String) {
+    let broken = |why: String| (false, format!("not as it was written: {why}"));
+    match &register.fault {
+        None => {
+            let sealed = if has_key { ", sealed with your key" } else { "" };
+            let sessions = counted(register.sessions.len() as u64, "session");
+            (true, format!("{sessions}, all there{sealed}"))
+        }
+        Some(RegisterFault::Gone) => broken(
+            "there is no register of sessions, so one that was removed would not show; the next conversation begins one"
+                .to_owned(),
+        ),
+        Some(RegisterFault::Changed { line }) => broken(format!("line {line} was changed, or one before it is gone")),
+        Some(RegisterFault::End) => {
+            broken("its end is not the one that was sealed: sessions may have been removed".to_owned())
+        }
+        Some(RegisterFault::Key) => broken("it was not sealed with the key of audit.key".to_owned()),
+        Some(RegisterFault::Missing { sessions }) => {
+            let (count, first) = (counted(sessions.len() as u64, "session"), sessions.iter().take(3));
+            let names: Vec<&str> = first.map(String::as_str).collect();
+            let more = if sessions.len() > names.len() { ", …" } else { "" };
+            broken(format!("{count} removed: {}{more}", names.join(", ")))
+        }
+    }
+}
+
 /// Whether the record is as it was written, and a sentence about it.
 pub fn words(verdict: &Verdict) -> (bool, String) {
     match verdict {
+        Verdict::Whole {
+            events,
+            end: EndCheck::NotKeyed,
+            ..
+        } => {
+            let events = counted(*events, "event");
+            let why = "its seal was not made with the key of audit.key, so all of it may have been made anew";
+            (
+                false,
+                format!("not as it was written: {events} in a whole chain, but {why}"),
+            )
+        }
         Verdict::Whole {
             events,
             end: EndCheck::Unsealed,
@@ -400,8 +470,9 @@ pub fn words(verdict: &Verdict) -> (bool, String) {
         Verdict::Whole { events, end, torn } => {
             let end = match end {
                 EndCheck::Sealed => "sealed",
+                EndCheck::Keyed => "sealed with your key",
                 EndCheck::Open => "still being written",
-                EndCheck::Unsealed => "nothing to seal",
+                EndCheck::Unsealed | EndCheck::NotKeyed => "nothing to seal",
             };
             let torn = if torn.is_empty() {
                 String::new()

@@ -1,20 +1,21 @@
 //! Changes made from the command line, in the audit as those of a chat are: each run that changes something is a
 //! session of its own, begun with its first event.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use wisp_audit::{AuditError, AuditLog, Event, Kind, SessionId};
+use wisp_audit::{AuditError, AuditLog, Event, Key, Kind, SessionId};
 use wisp_config::{Changed, Config, Paths};
 use wisp_guard::secrets::Masker;
-use wisp_host::{RandomIds, SystemClock};
+use wisp_host::{Env, RandomIds, SystemClock};
 
 /// The audit of one run. Nothing is written before there is something to record.
 pub struct Recorded<'a> {
     home: &'a Path,
     on: bool,
     command: &'static str,
+    key: Option<PathBuf>,
     log: Option<AuditLog>,
 }
 
@@ -25,6 +26,7 @@ impl<'a> Recorded<'a> {
             home: paths.home(),
             on: config.audit(),
             command,
+            key: config.audit_key(Env::of_process().get("HOME")),
             log: None,
         }
     }
@@ -52,7 +54,8 @@ impl<'a> Recorded<'a> {
             return Ok(AuditLog::off());
         }
         let session = SessionId::new(&*clock, &*ids);
-        let log = AuditLog::open(self.home, &session, clock, ids)?;
+        let key = self.key.as_deref().map(Key::read).transpose()?;
+        let log = AuditLog::open_with(self.home, &session, (clock, ids), key)?;
         let mut masker = Masker::new(false);
         log.mask_with(move |details| masker.mask_value(details));
         let details = json!({"entryPoint": self.command, "home": self.home.display().to_string()});
