@@ -214,20 +214,36 @@ impl Collector<'_> {
                 continue;
             }
             if child.kind() == "file_redirect" {
-                if let Some(owner) = at {
-                    self.found[owner].text =
-                        format!("{} {}", self.found[owner].text, self.text(child).trim());
-                }
-                let owner = at.unwrap_or_else(|| self.push(Shape::Redirection, node));
-                at = Some(owner);
-                self.redirect(child, Some(owner));
-            } else {
-                // A here-document or here-string.
-                self.feed(first);
+                at = Some(self.redirected_to(child, at, node));
+                continue;
+            }
+            // A here-document or here-string.
+            self.feed(first);
+            if child.kind() != "heredoc_redirect" {
                 self.visit(child);
+                continue;
+            }
+            // What follows its beginning on the line is the command's, too.
+            let mut inner = child.walk();
+            for part in child.children(&mut inner) {
+                if part.kind() == "file_redirect" {
+                    at = Some(self.redirected_to(part, at, node));
+                } else {
+                    self.visit(part);
+                }
             }
         }
         at
+    }
+
+    /// Adds a redirection to a part, or to one of its own; which that is.
+    fn redirected_to(&mut self, redirect: Node<'_>, at: Option<usize>, statement: Node<'_>) -> usize {
+        if let Some(owner) = at {
+            self.found[owner].text = format!("{} {}", self.found[owner].text, self.text(redirect).trim());
+        }
+        let owner = at.unwrap_or_else(|| self.push(Shape::Redirection, statement));
+        self.redirect(redirect, Some(owner));
+        owner
     }
 
     /// Adds a redirection to its part. The grammar takes every word up to the next operator for a target; the

@@ -426,12 +426,7 @@ fn check_heredoc(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
     if !plain || bare.is_empty() || another || end.trim_start_matches('\t') != bare || ends.count() != 1 {
         return Err(wrong());
     }
-    // Words after a redirection there are the command's, which stands elsewhere in the tree.
-    let mut cursor = node.walk();
-    let takes_words = node
-        .children(&mut cursor)
-        .any(|child| child.kind() == "file_redirect" && child.named_child_count() > 1);
-    if takes_words || !row_is_covered(node, line) {
+    if !row_is_covered(node, line) {
         return Err(Unreadable::new(
             "words after the start of its here-document were passed over",
         ));
