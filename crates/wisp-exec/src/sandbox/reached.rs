@@ -22,6 +22,10 @@ const SINCE: &[(u8, &str)] = &[
     (6, "what you allow can signal your other processes"),
 ];
 
+/// What is said where nothing is confined.
+const NOTHING_CONFINES: &str = "the kernel has no Landlock: commands are not confined, and awk, what reads whole \
+                                directories, and what writes are asked about";
+
 impl Reached {
     /// Nothing at all.
     pub const NOTHING: Self = Self {
@@ -86,7 +90,7 @@ impl Reached {
             return Vec::new();
         }
         if self.landlock == NO_LANDLOCK {
-            return vec!["the kernel has no Landlock: commands are not confined".to_owned()];
+            return vec![NOTHING_CONFINES.to_owned()];
         }
         let older = SINCE.iter().filter(|(since, _)| self.landlock < *since);
         let mut missing: Vec<String> = older
@@ -158,7 +162,10 @@ mod tests {
         assert!(!reached(0, true).confines());
         assert_eq!(
             reached(0, true).missing(),
-            ["the kernel has no Landlock: commands are not confined"]
+            [
+                "the kernel has no Landlock: commands are not confined, and awk, what reads whole directories, and what \
+                 writes are asked about"
+            ]
         );
     }
 }
