@@ -153,14 +153,14 @@ fn is_unseen(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a backslash and newline stand between two characters that are no blanks: the shell joins them, the
-/// grammar does not.
+/// Whether a backslash and newline stand between two characters that are no blanks, or behind the beginning of an assignment:
+/// the shell takes them out, the grammar does not.
 fn splits_a_word(line: &[u8]) -> bool {
     let blank = |at: Option<&u8>| at.is_none_or(u8::is_ascii_whitespace);
     line.windows(2).enumerate().any(|(at, pair)| {
         pair == b"\\\n"
             && !blank(at.checked_sub(1).and_then(|before| line.get(before)))
-            && !blank(line.get(at + 2))
+            && (!blank(line.get(at + 2)) || matches!(line.get(at.wrapping_sub(1)), Some(b'=' | b'$')))
     })
 }
 
