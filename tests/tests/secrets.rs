@@ -238,3 +238,24 @@ fn a_wrong_argument_is_told_without_its_control_characters() {
         ran.err
     );
 }
+
+#[test]
+fn a_context_that_is_looked_at_is_what_is_sent_and_one_that_is_written_has_no_secret() {
+    let value = &secrets()[2].1;
+    for (setting, shown) in [("on", false), ("off", true)] {
+        let server = telling();
+        let wisp = Wisp::with(&server);
+        wisp.configure(&json!({"model": "sim", "secrets": {"maskForModel": setting}}));
+        std::fs::write(wisp.work().join("printed.txt"), printed()).unwrap();
+        let lines = "look\n/inspect context next\n/inspect context\n/quit\n";
+        let ran = wisp.run(&["chat", "--yes"], lines);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let text = ran.text();
+        let (_, looked) = text.split_once("## entry").unwrap();
+        assert_eq!(looked.contains(value), shown, "{setting}: {looked}");
+        let mut all = String::new();
+        written(&wisp.root().join("contexts"), &mut all);
+        assert!(all.contains("[REDACTED:github-token#"), "{setting}: {all}");
+        assert!(!all.contains(value), "{setting}");
+    }
+}

@@ -5,11 +5,12 @@
 //! record for every turn would cost the more the longer the conversation is.
 
 use tokio::sync::watch;
-use wisp_context::{ContextView, Estimator, Gauge, Target, ThreadRecord, turns_markdown};
+use wisp_context::{ContextView, Estimator, Gauge, PartKind, Target, ThreadRecord, turns_markdown};
 
 use crate::conversation::Conversation;
 use crate::protocol::{View, ViewKind};
 use crate::saved::Folder;
+use crate::secrets::Secrets;
 
 /// What can be looked at while the conversation is busy.
 pub struct Looking {
@@ -54,18 +55,30 @@ impl Looking {
             window: Some(self.window),
             target: self.target,
         };
-        context(&loaded.record, &gauge, self.before, turn)
+        let view = seen(&loaded.record, &gauge, self.before, turn)?;
+        Ok(shown(view, self.before))
     }
 }
 
 impl Conversation {
     /// The context of a turn by the number the person knows it by, or of the next request.
     pub(crate) fn context(&self, turn: Option<u64>) -> Result<View, String> {
-        if turn.is_none() {
-            return context(&self.record, &self.gauge(), self.turns_before, None);
+        let gauge = self.gauge();
+        let view = if turn.is_none() {
+            seen(&self.record, &gauge, self.turns_before, None)?
+        } else {
+            let whole = self.whole_record().map_err(|error| error.to_string())?;
+            seen(&whole, &gauge, self.turns_before, turn)?
+        };
+        Ok(shown(self.as_sent(view), self.turns_before))
+    }
+
+    /// A view with the secrets masked that the model does not get either.
+    fn as_sent(&self, mut view: ContextView) -> ContextView {
+        if let Some(secrets) = self.model.masks() {
+            mask(&mut view, secrets);
         }
-        let whole = self.whole_record().map_err(|error| error.to_string())?;
-        context(&whole, &self.gauge(), self.turns_before, turn)
+        view
     }
 
     /// The turns, what each cost and what changed at it.
@@ -86,17 +99,35 @@ impl Conversation {
     /// Lets whoever looks see the request that is about to be sent.
     pub(crate) fn show_request(&self) {
         let view = self.record.context_next(&self.gauge());
-        self.looked.send_replace(Some(view));
+        self.looked.send_replace(Some(self.as_sent(view)));
     }
 }
 
-fn context(record: &ThreadRecord, gauge: &Gauge<'_>, before: u64, turn: Option<u64>) -> Result<View, String> {
+/// Replaces the secrets in the parts that a model is sent without them: all but the instructions.
+pub(crate) fn mask(view: &mut ContextView, secrets: &Secrets) {
+    let sent = view
+        .rows
+        .iter_mut()
+        .filter(|row| row.kind != PartKind::Instructions);
+    for row in sent {
+        if let Some(masked) = secrets.masked(row.text.as_str()) {
+            row.text = masked.into();
+        }
+    }
+}
+
+fn seen(
+    record: &ThreadRecord,
+    gauge: &Gauge<'_>,
+    before: u64,
+    turn: Option<u64>,
+) -> Result<ContextView, String> {
     let Some(number) = turn else {
-        return Ok(shown(record.context_next(gauge), before));
+        return Ok(record.context_next(gauge));
     };
     let own = number.checked_sub(before).and_then(|n| u32::try_from(n).ok());
     let view = own.and_then(|own| record.context_of(own, gauge));
-    let view = view.ok_or_else(|| {
+    view.ok_or_else(|| {
         let last = before + u64::from(record.turn_count());
         match last - before {
             0 => "this conversation has no turn yet".to_owned(),
@@ -105,8 +136,7 @@ fn context(record: &ThreadRecord, gauge: &Gauge<'_>, before: u64, turn: Option<u
                 before + 1
             ),
         }
-    })?;
-    Ok(shown(view, before))
+    })
 }
 
 /// A view under the numbers the person knows the turns by: those before `/new` are counted too.

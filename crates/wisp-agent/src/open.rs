@@ -306,8 +306,12 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
     let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
     let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
     let audit = if config.audit() && !unrecorded {
-        let key = audit_key(&config, &setup.env)?;
-        AuditLog::open_with(paths.home(), &session, (clock, ids), key)?
+        AuditLog::open_with(
+            paths.home(),
+            &session,
+            (clock, ids),
+            audit_key(&config, &setup.env)?,
+        )?
     } else {
         AuditLog::off_with(session, clock, ids)
     };

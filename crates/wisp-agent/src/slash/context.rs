@@ -37,7 +37,9 @@ fn keep(conversation: &Conversation) -> Next {
         conversation.events.note(NoteLevel::Error, text);
         return Next::Go;
     }
-    let view = conversation.record.context_next(&conversation.gauge());
+    let mut view = conversation.record.context_next(&conversation.gauge());
+    // As all that is written is.
+    crate::looking::mask(&mut view, &conversation.secrets);
     let json = serde_json::to_vec_pretty(&view).unwrap_or_default();
     let session = conversation.audit.session();
     let name = format!("{session}-turn{}", conversation.turn_number() + 1);
