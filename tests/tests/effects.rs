@@ -27,7 +27,7 @@ const SECRET: &str = "k7Qz-planted-9fXw";
 const AT_ONCE: usize = 25;
 
 /// Calls a conversation makes.
-const IN_ALL: usize = 200;
+const IN_ALL: usize = 100;
 
 /// The lines of both files, their escapes read.
 fn lines() -> Vec<String> {
@@ -154,7 +154,7 @@ fn snapshot(home: &Path, own: &Path) -> BTreeMap<PathBuf, String> {
 #[test]
 fn no_line_that_runs_unasked_changes_sends_or_shows_what_it_may_not() {
     let lines = lines();
-    assert!(lines.len() > 500, "{}", lines.len());
+    assert!(lines.len() > 1000, "{}", lines.len());
     let mut wisp = Wisp::new();
     wisp.configure(&json!({"model": "sim"}));
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -171,7 +171,8 @@ fn no_line_that_runs_unasked_changes_sends_or_shows_what_it_may_not() {
         let server = model(lines.to_vec());
         wisp.set("OLLAMA_HOST", &server.url());
         let ran = wisp.run(&["go"], "");
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        // 2 says that something was refused, since nobody was there to ask.
+        assert!(matches!(ran.code, Some(0 | 2)), "{:?}: {}", ran.code, ran.err);
         results.extend(told(&server));
     }
     let after = snapshot(&home, &wisp.root());
