@@ -254,7 +254,7 @@ fn a_context_that_is_looked_at_is_what_is_sent_and_one_that_is_written_has_no_se
         let (_, looked) = text.split_once("## entry").unwrap();
         assert_eq!(looked.contains(value), shown, "{setting}: {looked}");
         let mut all = String::new();
-        written(&wisp.root().join("contexts"), &mut all);
+        written(&wisp.root().join("context"), &mut all);
         assert!(all.contains("[REDACTED:github-token#"), "{setting}: {all}");
         assert!(!all.contains(value), "{setting}");
     }

@@ -280,6 +280,30 @@ pub fn audit_key(config: &Config, env: &Env) -> Result<Option<Key>, AuditError> 
     path.map(|path| Key::read(&path)).transpose()
 }
 
+/// The audit of a session, which writes nothing when it is not `on`, and no secret when it is.
+fn audit(
+    setup: &Setup,
+    (paths, config): (&Paths, &Config),
+    session: SessionId,
+    on: bool,
+    secrets: &Secrets,
+) -> Result<AuditLog, AuditError> {
+    let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
+    let audit = if on {
+        AuditLog::open_with(
+            paths.home(),
+            &session,
+            (clock, ids),
+            audit_key(config, &setup.env)?,
+        )?
+    } else {
+        AuditLog::off_with(session, clock, ids)
+    };
+    let masker = secrets.clone();
+    audit.mask_with(move |details| masker.mask_value(details));
+    Ok(audit)
+}
+
 /// Prepares the ground of a conversation. Nothing has been asked of a server yet. A home that cannot be written stops
 /// all but a single prompt, which is answered without a record and so without tools.
 pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
@@ -304,20 +328,9 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
     });
     let session = SessionId::new(&*setup.clock, &*setup.ids);
     let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
-    let (clock, ids) = (setup.clock.clone(), setup.ids.clone());
-    let audit = if config.audit() && !unrecorded {
-        AuditLog::open_with(
-            paths.home(),
-            &session,
-            (clock, ids),
-            audit_key(&config, &setup.env)?,
-        )?
-    } else {
-        AuditLog::off_with(session, clock, ids)
-    };
     let secrets = Secrets::default();
-    let masker = secrets.clone();
-    audit.mask_with(move |details| masker.mask_value(details));
+    let recorded = config.audit() && !unrecorded;
+    let audit = audit(&setup, (&paths, &config), session, recorded, &secrets)?;
     let keep = match &unwritable {
         Some(_) => Keep::Nowhere("wisp's home cannot be written".to_owned()),
         None => keep(&paths, &config, &audit),
