@@ -16,6 +16,7 @@ use wisp_audit::Kind;
 use wisp_context::{Estimator, Outcome};
 use wisp_exec::Cancel;
 use wisp_ollama::{DoneReason, Reply};
+use wisp_turn::{Effect, End, Input, Machine};
 
 use crate::cited;
 use crate::conversation::Conversation;
@@ -47,9 +48,11 @@ pub struct Turn<'a> {
 }
 
 /// What a turn has come to so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Progress {
     number: u64,
+    /// What decides: steps, calls, repeats, the end.
+    machine: Machine,
     receipt: Receipt,
     /// What the person asked.
     asked: String,
@@ -60,12 +63,8 @@ struct Progress {
     output_tokens: Option<u64>,
     /// How long the server generated for those, where it says so.
     generated: Duration,
-    /// Whether room was made because the server refused or cut a request: done once a turn.
-    condensed: bool,
     /// The estimator as it was before a refusal without figures was guessed to be just over the window.
     before_guess: Option<Estimator>,
-    /// A call that was made over and over, and how often: the turn ends with it.
-    repeated: Option<(String, u32)>,
     /// Whether the reply just read was shifted.
     shifted: bool,
     /// What guides the replies of a model that is held to a schema.
@@ -76,24 +75,31 @@ struct Progress {
     grown_from: Option<(Vec<wisp_context::message::Message>, u64)>,
 }
 
-/// What one step came to.
-enum Step {
-    /// The model replied without a call: the turn is over.
-    Replied,
-    /// Calls were run; the model is to see their results.
-    Called,
-    /// The person stopped it.
-    Stopped,
+impl Progress {
+    fn new(number: u64, asked: &str, max_steps: u32) -> Self {
+        Self {
+            number,
+            machine: Machine::new(max_steps),
+            receipt: Receipt::default(),
+            asked: asked.to_owned(),
+            reply: String::new(),
+            told: None,
+            input_tokens: None,
+            output_tokens: None,
+            generated: Duration::ZERO,
+            before_guess: None,
+            shifted: false,
+            guide: None,
+            written: 0,
+            grown_from: None,
+        }
+    }
 }
 
 impl Conversation {
     /// Runs one turn to its end and tells the face. Whatever happens, what had arrived is recorded.
     pub async fn turn(&mut self, prompt: &str, turn: &Turn<'_>) -> TurnEnd {
-        let mut progress = Progress {
-            number: self.turn_number() + 1,
-            asked: prompt.to_owned(),
-            ..Progress::default()
-        };
+        let mut progress = Progress::new(self.turn_number() + 1, prompt, self.terms.max_steps);
         self.events.send(Event::Turn {
             phase: Phase::Start,
             turn: progress.number,
@@ -151,14 +157,14 @@ impl Conversation {
         let beside = [attached, notice, files, rule].into_iter().flatten();
         let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
         self.begin(&whole, progress.number)?;
-        for step in 1..=self.terms.max_steps {
-            match self.step(step, turn, progress).await? {
-                Step::Replied => return Ok(TurnOutcome::Ok),
-                Step::Stopped => return Ok(TurnOutcome::Interrupted),
-                Step::Called => {}
+        let mut effects = progress.machine.on(Input::Begin);
+        loop {
+            match effects.pop() {
+                Some(Effect::Ask { step }) => effects = self.step(step, turn, progress).await?,
+                Some(Effect::End(end)) => return outcome(end),
+                other => unreachable!("between steps the machine asks or ends: {other:?}"),
             }
         }
-        Err(TurnError::TooManySteps(self.terms.max_steps))
     }
 
     fn begin(&mut self, prompt: &str, number: u64) -> Result<(), TurnError> {
@@ -173,12 +179,17 @@ impl Conversation {
         Ok(())
     }
 
-    async fn step(&mut self, step: u32, turn: &Turn<'_>, progress: &mut Progress) -> Result<Step, TurnError> {
+    async fn step(
+        &mut self,
+        step: u32,
+        turn: &Turn<'_>,
+        progress: &mut Progress,
+    ) -> Result<Vec<Effect>, TurnError> {
         let arrived = match self.ask(step, turn, progress).await? {
             Exchanged::Whole(arrived) => arrived,
             Exchanged::Interrupted(partial) => {
                 self.keep_partial(&partial, progress.number, "stopped by the person")?;
-                return Ok(Step::Stopped);
+                return Ok(progress.machine.on(Input::Interrupted));
             }
         };
         count(&arrived.reply, progress);
@@ -189,7 +200,12 @@ impl Conversation {
     }
 
     /// A reply without calls ends the turn.
-    fn replied(&mut self, arrived: &Arrived, step: u32, progress: &mut Progress) -> Result<Step, TurnError> {
+    fn replied(
+        &mut self,
+        arrived: &Arrived,
+        step: u32,
+        progress: &mut Progress,
+    ) -> Result<Vec<Effect>, TurnError> {
         let (reply, raw) = (&arrived.reply, arrived.raw.as_deref());
         let cut = reply
             .done
@@ -212,7 +228,7 @@ impl Conversation {
             self.events.note(NoteLevel::Warning, note);
         }
         progress.reply.push_str(&reply.content);
-        Ok(Step::Replied)
+        Ok(progress.machine.on(Input::Replied))
     }
 
     /// Keeps what had arrived of a reply that did not come to its end. No call of it is run.
@@ -279,6 +295,17 @@ fn rate(progress: &Progress) -> Option<f64> {
     let tokens = progress.output_tokens.filter(|tokens| *tokens > 0)? as f64;
     let seconds = progress.generated.as_secs_f64();
     (seconds > 0.0).then(|| tokens / seconds)
+}
+
+/// What the end that the machine decided is to the caller.
+fn outcome(end: End) -> Result<TurnOutcome, TurnError> {
+    match end {
+        End::Replied => Ok(TurnOutcome::Ok),
+        End::Interrupted => Ok(TurnOutcome::Interrupted),
+        End::TooManySteps(steps) => Err(TurnError::TooManySteps(steps)),
+        End::Repeated { tool, times } => Err(TurnError::Repeated { tool, times }),
+        End::Failed => unreachable!("what fails is returned where it fails, with its reason"),
+    }
 }
 
 /// Adds a reply's tokens to the turn's.

@@ -6,11 +6,6 @@ use std::hash::{Hash as _, Hasher as _};
 
 use serde_json::Value;
 
-/// How often an equal call is made with nothing new before the model is asked to answer in words.
-pub const TOLD: u32 = 2;
-/// How often it is made before the turn ends.
-pub const ENDS: u32 = 3;
-
 /// Counts the calls of the turn under way by tool and arguments: a repeated call is answered with
 /// a line, not refused.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! Asking again: what a retry changes, when there is one, and what the person is told. Nothing was executed from the
 //! reply that failed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
@@ -12,6 +11,7 @@ use wisp_ollama::{
 };
 
 use wisp_output::amount::{grouped, span};
+use wisp_turn::{Effect, EmptyReply, Fault, Input, Pauses, Retry};
 
 use super::{Progress, Turn, TurnError};
 use crate::conversation::Conversation;
@@ -20,42 +20,16 @@ use crate::model::exchange::Failed;
 use crate::model::failure::Failure;
 use crate::protocol::NoteLevel;
 
-/// Retries with a changed request after the model wrote a call that cannot be read.
-const CHANGES: u32 = 2;
 /// How long the server is given to unload a model that hangs.
 const UNLOADING: Duration = Duration::from_secs(10);
-
-/// What is done at most once for one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Once {
-    /// `think` is left out.
-    WithoutThink,
-    /// `tools` are left out.
-    WithoutTools,
-    /// The model was told that its reply was empty.
-    Nudged,
-    /// The model was told that its call, written as text, cannot be read.
-    Unread,
-    /// The model is asked not to think.
-    ThinkOff,
-    /// The model was unloaded because it hung.
-    Unloaded,
-    /// The request before may have left the server hanging.
-    MayHang,
-    /// The reply must have its form: the request has the schema as its `format`, and no tools.
-    Formed,
-    /// The model was told why its reply does not satisfy the schema.
-    FormExplained,
-}
 
 /// What retries change about the requests of one step.
 #[derive(Debug, Default, Clone)]
 pub struct Changes {
-    seed: Option<i64>,
-    done: BTreeSet<Once>,
+    /// What was tried, and what it changes.
+    pub(super) retry: Retry,
     /// A note of wisp's to the model, in this request only.
     note: Option<String>,
-    tries: u32,
     /// How long the last exchange took.
     pub waited: Duration,
     /// The most tokens the last request allowed its reply.
@@ -73,17 +47,17 @@ impl Changes {
 
     /// Whether tools are left out.
     pub fn without_tools(&self) -> bool {
-        self.done.contains(&Once::WithoutTools)
+        self.retry.is_without_tools()
     }
 
     /// Whether the request before may have left the server hanging.
     pub fn may_hang(&self) -> bool {
-        self.done.contains(&Once::MayHang)
+        self.retry.may_hang()
     }
 
     /// Whether the reply is asked for in its form.
     pub fn formed(&self) -> bool {
-        self.done.contains(&Once::Formed)
+        self.retry.is_formed()
     }
 
     /// Bytes of the note, 0 without one.
@@ -93,13 +67,13 @@ impl Changes {
 
     /// Changes a request that is about to be sent.
     pub fn apply(&self, request: &mut ChatRequest, off: Option<Think>) {
-        if self.done.contains(&Once::WithoutThink) {
+        if self.retry.is_without_think() {
             request.think = None;
         }
-        if self.done.contains(&Once::ThinkOff) {
+        if self.retry.is_think_off() {
             request.think = off;
         }
-        request.options.seed = self.seed;
+        request.options.seed = self.retry.seed();
         let Some(note) = &self.note else { return };
         match request.messages.last_mut().filter(|m| m.role == Role::User) {
             // Two of the person's messages in a row would melt into one.
@@ -127,9 +101,8 @@ impl Conversation {
             self.keep_partial(&partial, progress.number, &failure.to_string())?;
             return Err(self.failed(failure));
         };
-        changes.tries += 1;
         let details = json!({
-            "model": self.model.name, "attempt": changes.tries, "failure": failure.to_string(),
+            "model": self.model.name, "attempt": changes.retry.tries(), "failure": failure.to_string(),
             "reason": format!("{remedy:?}").to_lowercase(), "waitSeconds": pause.as_secs(),
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
@@ -154,52 +127,63 @@ impl Conversation {
     ) -> Result<Option<Duration>, TurnError> {
         let now = Some(Duration::ZERO);
         if self.without_schema(failure, progress) {
+            changes.retry.count();
             return Ok(now);
         }
-        Ok(match failure.remedy() {
-            Remedy::Wait => self.waits.busy.get(changes.tries as usize).copied(),
-            Remedy::Once => (changes.tries == 0).then_some(self.waits.pause),
-            Remedy::Change => self.changed(failure, changes).await.then_some(Duration::ZERO),
-            Remedy::WithoutThink if changes.done.insert(Once::WithoutThink) => {
-                self.model.forget_thinking();
-                now
+        if failure.remedy() == Remedy::Condense {
+            if progress.machine.on(Input::DoesNotFit) != [Effect::MakeRoom] {
+                return Ok(None);
             }
-            Remedy::WithoutTools if changes.done.insert(Once::WithoutTools) => {
-                self.go_without_tools();
-                now
+            progress.grown_from = None;
+            let made = self.overflowed(failure, progress)?;
+            if made {
+                changes.retry.count();
             }
-            Remedy::Condense if !progress.condensed => {
-                progress.condensed = true;
-                progress.grown_from = None;
-                self.overflowed(failure, progress)?.then_some(Duration::ZERO)
+            return Ok(now.filter(|_| made));
+        }
+        match changes.retry.on(self.fault(failure), &self.pauses()) {
+            wisp_turn::Remedy::GiveUp => return Ok(None),
+            wisp_turn::Remedy::Again(pause) => return Ok(Some(pause)),
+            wisp_turn::Remedy::WithoutThink => self.model.forget_thinking(),
+            wisp_turn::Remedy::WithoutTools => self.go_without_tools(),
+            wisp_turn::Remedy::Unload => self.unload().await,
+            wisp_turn::Remedy::Change | wisp_turn::Remedy::ThinkOff | wisp_turn::Remedy::Form => {
+                if let Some(note) = corrective(failure) {
+                    changes.note = Some(note);
+                }
             }
-            Remedy::Stop | Remedy::WithoutThink | Remedy::WithoutTools | Remedy::Condense => None,
-        })
+        }
+        Ok(now)
     }
 
-    /// Another request after one the model failed at: a word about what was wrong and another seed, twice at most. A
-    /// server that hangs over it is freed once by unloading the model.
-    async fn changed(&self, failure: &Failure, changes: &mut Changes) -> bool {
-        if matches!(failure, Failure::Hangs(_)) {
-            if !changes.done.insert(Once::Unloaded) {
-                return false;
-            }
-            let unload = self
-                .model
-                .client
-                .load(&self.model.name, None, Some(KeepAlive::Seconds(0)));
-            let _ = tokio::time::timeout(UNLOADING, unload).await;
-        } else if changes.tries >= CHANGES {
-            return false;
+    /// What a failed exchange is to the rules of retries.
+    fn fault(&self, failure: &Failure) -> Fault {
+        let may_hang = self.model.version.has(Quirk::RetryMayHang);
+        match failure.remedy() {
+            Remedy::Wait => Fault::Busy,
+            Remedy::Once => Fault::Lost,
+            Remedy::Change if matches!(failure, Failure::Hangs(_)) => Fault::Hangs { may_hang },
+            Remedy::Change => Fault::Garbled { may_hang },
+            Remedy::WithoutThink => Fault::NoThinking,
+            Remedy::WithoutTools => Fault::NoTools,
+            Remedy::Stop | Remedy::Condense => Fault::Fatal,
         }
-        changes.seed = Some(i64::from(changes.tries) + 1);
-        if self.model.version.has(Quirk::RetryMayHang) {
-            changes.done.insert(Once::MayHang);
+    }
+
+    pub(super) fn pauses(&self) -> Pauses<'_> {
+        Pauses {
+            busy: &self.waits.busy,
+            once: self.waits.pause,
         }
-        if let Some(note) = corrective(failure) {
-            changes.note = Some(note);
-        }
-        true
+    }
+
+    /// Frees a server that hangs over a request of the model.
+    async fn unload(&self) {
+        let unload = self
+            .model
+            .client
+            .load(&self.model.name, None, Some(KeepAlive::Seconds(0)));
+        let _ = tokio::time::timeout(UNLOADING, unload).await;
     }
 
     fn go_without_tools(&mut self) {
@@ -246,31 +230,33 @@ impl Conversation {
     ) -> Result<(), TurnError> {
         let only_thought = !reply.thinking.is_empty();
         let cut = ended_for(reply, &DoneReason::Length).then(|| self.limit(reply, changes));
-        // A reply that ran out of room while thinking would only do so again.
-        let ran_out = only_thought && cut.is_some();
         let can_turn_off = self.model.think(Think::Off).is_some()
             && (only_thought || self.model.show.can("thinking") == Some(true));
-        let may_nudge = !(ran_out && can_turn_off);
-        let how = if may_nudge && changes.done.insert(Once::Nudged) {
-            changes.note = Some(self.nudge(cut));
-            "asking once more"
-        } else if can_turn_off && changes.done.insert(Once::ThinkOff) {
-            "asking once more without thinking"
-        } else {
-            let how = if only_thought {
-                ": it only thought, and said nothing"
-            } else {
-                ""
-            };
-            return Err(match cut {
-                Some(limit) => TurnError::CutEmpty { limit, how },
-                None => TurnError::Empty(how),
-            });
+        let empty = Fault::Empty(EmptyReply {
+            only_thought,
+            cut: cut.is_some(),
+            can_turn_off,
+        });
+        let how = match changes.retry.on(empty, &self.pauses()) {
+            wisp_turn::Remedy::GiveUp => {
+                let how = if only_thought {
+                    ": it only thought, and said nothing"
+                } else {
+                    ""
+                };
+                return Err(match cut {
+                    Some(limit) => TurnError::CutEmpty { limit, how },
+                    None => TurnError::Empty(how),
+                });
+            }
+            wisp_turn::Remedy::ThinkOff => "asking once more without thinking",
+            _ => {
+                changes.note = Some(self.nudge(cut));
+                "asking once more"
+            }
         };
-        changes.tries += 1;
-        changes.seed = Some(i64::from(changes.tries));
         let details = json!({
-            "model": self.model.name, "attempt": changes.tries, "reason": "empty reply", "failure": how,
+            "model": self.model.name, "attempt": changes.retry.tries(), "reason": "empty reply", "failure": how,
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
         let what = match cut {
@@ -299,7 +285,7 @@ impl Conversation {
         number: u64,
     ) -> Result<(), TurnError> {
         let limit = self.limit(reply, changes);
-        if changes.tries >= CHANGES {
+        if changes.retry.on(Fault::CutCall, &self.pauses()) == wisp_turn::Remedy::GiveUp {
             return Err(TurnError::CutCall(limit));
         }
         let limit = grouped(limit);
@@ -314,7 +300,7 @@ impl Conversation {
     /// A reply that is nothing but a tool call which cannot be read. True when the model was told and is asked again,
     /// which is done once.
     pub(super) fn unread(&self, why: &str, changes: &mut Changes, number: u64) -> Result<bool, TurnError> {
-        if !changes.done.insert(Once::Unread) {
+        if changes.retry.on(Fault::CallAsText, &self.pauses()) == wisp_turn::Remedy::GiveUp {
             return Ok(false);
         }
         let note = format!(
@@ -326,6 +312,7 @@ impl Conversation {
         Ok(true)
     }
 
+    /// Asks once more with a note to the model, after [`Retry::on`] allowed it.
     pub(super) fn once_more_with(
         &self,
         note: String,
@@ -334,10 +321,8 @@ impl Conversation {
         number: u64,
     ) -> Result<(), TurnError> {
         changes.note = Some(note);
-        changes.tries += 1;
-        changes.seed = Some(i64::from(changes.tries));
         let details = json!({
-            "model": self.model.name, "attempt": changes.tries, "reason": "unusable call", "failure": what,
+            "model": self.model.name, "attempt": changes.retry.tries(), "reason": "unusable call", "failure": what,
         });
         self.record_event(number, Kind::ModelRetry, details)?;
         self.events
@@ -359,10 +344,12 @@ impl Conversation {
         let Err(why) = form.check(&reply.content) else {
             return Ok(true);
         };
-        let first = changes.done.insert(Once::Formed) && self.tools.is_some();
-        if !first && !changes.done.insert(Once::FormExplained) {
+        let has_tools = self.tools.is_some();
+        let remedy = changes.retry.on(Fault::NotInForm { has_tools }, &self.pauses());
+        if remedy == wisp_turn::Remedy::GiveUp {
             return Err(TurnError::NotInForm(why));
         }
+        let first = remedy == wisp_turn::Remedy::Form;
         let note = if first {
             "(Give your final answer now, as JSON that satisfies the schema.)".to_owned()
         } else {
@@ -371,9 +358,8 @@ impl Conversation {
             )
         };
         changes.note = Some(note);
-        changes.tries += 1;
         let details = json!({
-            "model": self.model.name, "attempt": changes.tries, "reason": "schema", "failure": why,
+            "model": self.model.name, "attempt": changes.retry.tries(), "reason": "schema", "failure": why,
         });
         self.record_event(progress.number, Kind::ModelRetry, details)?;
         if !first {

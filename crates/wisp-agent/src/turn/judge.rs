@@ -7,6 +7,7 @@ use wisp_context::{Phase, Reason, Request, Stamp};
 use wisp_ollama::window::{Observation, SilentCut, silent_cut};
 use wisp_ollama::{Done, DoneReason, Quirk, Reply, same_model};
 use wisp_output::amount::grouped;
+use wisp_turn::{Effect, Input};
 
 use super::{Progress, TurnError};
 use crate::conversation::Conversation;
@@ -170,10 +171,9 @@ impl Conversation {
         error: TurnError,
         progress: &mut Progress,
     ) -> Result<bool, TurnError> {
-        if progress.condensed {
+        if progress.machine.on(Input::DoesNotFit) != [Effect::MakeRoom] {
             return Err(error);
         }
-        progress.condensed = true;
         progress.grown_from = None;
         self.events.note(
             NoteLevel::Warning,

@@ -8,6 +8,7 @@ use wisp_audit::Kind;
 use wisp_context::{Phase, Reason, Request};
 use wisp_ollama::unread::Unread;
 use wisp_ollama::{ChatRequest, Reply, Think, ToolDefinition};
+use wisp_turn::Fault;
 
 use super::again::Changes;
 use super::judge::Sent;
@@ -136,6 +137,7 @@ impl Conversation {
             return Ok(false);
         }
         if let Some(note) = Self::refused_answer(arrived, progress) {
+            changes.retry.on(Fault::AnswerRefused, &self.pauses());
             self.once_more_with(
                 note.to_owned(),
                 "the answer lacks what was asked for",

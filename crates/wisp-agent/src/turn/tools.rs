@@ -5,20 +5,16 @@ use wisp_audit::Kind;
 use wisp_context::{Arrival, Gauge, HeldBack, NewCall, Rules, Status};
 use wisp_ollama::ToolCall;
 use wisp_output::amount::{grouped, size};
-use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Person, Request, Scene, cap_at_send, ledger};
+use wisp_tools::{Behind, Ending, Finished, Keep, Pending, Person, Request, Scene, cap_at_send};
+use wisp_turn::{ANSWERED, Bar, Effect, Input, MAX_CALLS};
 
 use super::judge::How;
 use super::place::{Place, Placed};
-use super::{Progress, Step, Turn, TurnError};
+use super::{Progress, Turn, TurnError};
 use crate::behind::{Aside, Record, Situation};
 use crate::conversation::Conversation;
 use crate::model::arriving::Arrived;
 use crate::protocol::{Difference, Event, NoteLevel, OutputSummary};
-
-/// The most calls of one reply that are run.
-const MOST_CALLS: usize = 32;
-/// The most calls of one reply that are answered one by one; those after them are counted in the last answer.
-const ANSWERED: usize = 2 * MOST_CALLS;
 
 impl Conversation {
     pub(super) async fn run_calls(
@@ -27,7 +23,7 @@ impl Conversation {
         step: u32,
         turn: &Turn<'_>,
         progress: &mut Progress,
-    ) -> Result<Step, TurnError> {
+    ) -> Result<Vec<Effect>, TurnError> {
         let how = if arrived.recovered {
             self.mark_as_writing_calls();
             How::Recovered
@@ -60,18 +56,13 @@ impl Conversation {
         // What had run is shown and recorded before a failure of the audit ends the turn.
         stopped?;
         capped?;
-        if calls > MOST_CALLS {
+        if calls > MAX_CALLS {
             self.too_many(calls, progress.number)?;
         }
         self.offer_memory_when_needed();
         self.save_midway();
-        if turn.stop.is_cancelled() {
-            return Ok(Step::Stopped);
-        }
-        match progress.repeated.take() {
-            Some((tool, times)) => Err(TurnError::Repeated { tool, times }),
-            None => Ok(Step::Called),
-        }
+        see_stop(turn, progress);
+        Ok(progress.machine.on(Input::Recorded))
     }
 
     /// Runs the calls of a reply of so many, in order, up to the first that cannot be recorded; beside them the actions
@@ -84,47 +75,47 @@ impl Conversation {
         progress: &mut Progress,
     ) -> (Vec<Pending>, Result<(), TurnError>) {
         let mut batch = Vec::new();
-        for (at, call) in asked.iter().enumerate() {
-            let bar = Self::bar(at, calls, turn, progress).or_else(|| bars.get(at).cloned().flatten());
+        see_stop(turn, progress);
+        let mut effects = progress.machine.on(Input::Calls(calls));
+        loop {
+            let mut next = None;
+            for effect in effects {
+                match effect {
+                    Effect::AskForWords { tool } => self.ask_for_words(&tool, progress),
+                    Effect::Call { at, bar } => next = Some((at, bar)),
+                    _ => {}
+                }
+            }
+            let Some((at, bar)) = next else {
+                return (batch, Ok(()));
+            };
+            let bar = bar.map(barred).or_else(|| bars.get(at).cloned().flatten());
             let place = Place::new(at, asked.len());
-            match self.run_call((call, place), bar, turn, progress).await {
+            match self.run_call((&asked[at], place), bar, turn, progress).await {
                 Ok(mut pending) => {
                     if let Some(action) = actions.get(at) {
                         Self::after_action(action, &mut pending, progress);
                     }
+                    let done = Input::CallDone {
+                        tool: pending.tool.clone(),
+                        in_a_row: pending.in_a_row,
+                    };
                     batch.push(pending);
+                    see_stop(turn, progress);
+                    effects = progress.machine.on(done);
                 }
-                Err(error) => return (batch, Err(error)),
+                Err(error) => {
+                    progress.machine.on(Input::CallFailed);
+                    return (batch, Err(error));
+                }
             }
         }
-        (batch, Ok(()))
-    }
-
-    /// Why the call at this place of a reply of so many calls is not run; none when it is.
-    fn bar(at: usize, calls: usize, turn: &Turn<'_>, progress: &Progress) -> Option<String> {
-        if turn.stop.is_cancelled() {
-            return Some("not run: the person stopped the turn before this call".to_owned());
-        }
-        if progress.repeated.is_some() {
-            return Some("not run: the turn ends, because the same call was made over and over".to_owned());
-        }
-        let more = if at + 1 == ANSWERED && calls > ANSWERED {
-            format!(
-                " ({} more calls of this reply were not run either)",
-                grouped((calls - ANSWERED) as u64)
-            )
-        } else {
-            String::new()
-        };
-        (at >= MOST_CALLS).then(|| {
-            format!("not run: no more than {MOST_CALLS} calls of one reply are run; make it again in your next reply{more}")
-        })
     }
 
     /// Tells the person and the audit of a reply with more calls than are run.
     fn too_many(&self, calls: usize, number: u64) -> Result<(), TurnError> {
         let text = format!(
-            "the reply held {} calls, of which {MOST_CALLS} were run",
+            "the reply held {} calls, of which {MAX_CALLS} were run",
             grouped(calls as u64)
         );
         let details = json!({"message": text, "context": "reply"});
@@ -216,23 +207,17 @@ impl Conversation {
             };
             self.registry.run(request, &scene).await?
         };
-        self.see_repeat(&pending, progress);
         progress.receipt.note(&pending.tool, &pending.ending);
         Ok(pending)
     }
 
-    /// A call that is made a second time with nothing new found has the model asked to answer; the next one ends the turn.
-    fn see_repeat(&self, pending: &Pending, progress: &mut Progress) {
-        if pending.in_a_row >= ledger::ENDS {
-            progress.repeated = Some((pending.tool.clone(), pending.in_a_row));
-        } else if pending.in_a_row == ledger::TOLD && progress.told.is_none() {
-            progress.told = Some(answer_now(&progress.asked));
-            let text = format!(
-                "the model made the same {} call twice and learned nothing new; it is asked to answer in words",
-                pending.tool
-            );
-            self.events.note(NoteLevel::Info, text);
-        }
+    /// The model has called a tool a second time and learned nothing: its next request asks for an answer.
+    fn ask_for_words(&self, tool: &str, progress: &mut Progress) {
+        progress.told = Some(answer_now(&progress.asked));
+        let text = format!(
+            "the model made the same {tool} call twice and learned nothing new; it is asked to answer in words"
+        );
+        self.events.note(NoteLevel::Info, text);
     }
 
     /// Shows the person a result as the model is sent it: after the batch is final, so that both have the same figures.
@@ -313,6 +298,33 @@ impl Conversation {
             "auditFile": self.audit.path().map(|path| path.display().to_string()),
             "outputsKept": matches!(self.registry.services().keep, Keep::In(_)),
         })
+    }
+}
+
+/// Tells the machine when the user has stopped the turn.
+fn see_stop(turn: &Turn<'_>, progress: &mut Progress) {
+    if turn.stop.is_cancelled() {
+        progress.machine.on(Input::Cancel);
+    }
+}
+
+/// What the model is told of a call that is not run.
+fn barred(bar: Bar) -> String {
+    match bar {
+        Bar::Stopped => "not run: the person stopped the turn before this call".to_owned(),
+        Bar::Repeated => "not run: the turn ends, because the same call was made over and over".to_owned(),
+        Bar::TooMany { unanswered } => {
+            let more = match unanswered {
+                0 => String::new(),
+                more => format!(
+                    " ({} more calls of this reply were not run either)",
+                    grouped(more as u64)
+                ),
+            };
+            format!(
+                "not run: no more than {MAX_CALLS} calls of one reply are run; make it again in your next reply{more}"
+            )
+        }
     }
 }
 
