@@ -83,9 +83,19 @@ pub enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    Asking { step: u32 },
-    Calling { step: u32, at: usize, calls: usize },
-    Finishing { step: u32 },
+    Asking {
+        step: u32,
+    },
+    Calling {
+        step: u32,
+        at: usize,
+        calls: usize,
+    },
+    /// `failed`: a call could not be recorded.
+    Finishing {
+        step: u32,
+        failed: bool,
+    },
     Over,
 }
 
@@ -98,7 +108,6 @@ pub struct Machine {
     has_made_room: bool,
     was_told: bool,
     repeated: Option<(String, u32)>,
-    has_failed: bool,
 }
 
 impl Machine {
@@ -111,7 +120,6 @@ impl Machine {
             has_made_room: false,
             was_told: false,
             repeated: None,
-            has_failed: false,
         }
     }
 
@@ -134,11 +142,8 @@ impl Machine {
                 effects.extend(self.call(step, at + 1, calls));
                 effects
             }
-            (State::Calling { step, .. }, Input::CallFailed) => {
-                self.has_failed = true;
-                self.finish(step)
-            }
-            (State::Finishing { step }, Input::Recorded) => self.recorded(step),
+            (State::Calling { step, .. }, Input::CallFailed) => self.finish(step, true),
+            (State::Finishing { step, failed }, Input::Recorded) => self.recorded(step, failed),
             _ => Vec::new(),
         }
     }
@@ -159,21 +164,21 @@ impl Machine {
 
     fn call(&mut self, step: u32, at: usize, calls: usize) -> Vec<Effect> {
         if at >= calls::answered(calls) {
-            return self.finish(step);
+            return self.finish(step, false);
         }
         self.state = State::Calling { step, at, calls };
         let bar = calls::bar(at, calls, self.stopped, self.repeated.is_some());
         vec![Effect::Call { at, bar }]
     }
 
-    fn finish(&mut self, step: u32) -> Vec<Effect> {
-        self.state = State::Finishing { step };
+    fn finish(&mut self, step: u32, failed: bool) -> Vec<Effect> {
+        self.state = State::Finishing { step, failed };
         vec![Effect::Finish]
     }
 
     /// What ran is recorded before a failure of the audit, a stop or a repetition ends the turn.
-    fn recorded(&mut self, step: u32) -> Vec<Effect> {
-        if self.has_failed {
+    fn recorded(&mut self, step: u32, failed: bool) -> Vec<Effect> {
+        if failed {
             return self.end(End::Failed);
         }
         if self.stopped {
