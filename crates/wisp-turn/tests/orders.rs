@@ -38,6 +38,7 @@ impl Carrier {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "a list of inputs reads better")]
     fn feed(&mut self, input: Input) {
         let effects = self.machine.on(input.clone());
         if effects.is_empty() {
