@@ -284,7 +284,7 @@ pub struct Digest {
     pub formats: Vec<&'static str>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The root causes, to be mended first to last, at most [`crate::limits::FAILURES`].
+    /// The root causes, to be fixed first to last, at most [`crate::limits::FAILURES`].
     pub failures: Vec<Failure>,
     /// How many causes more there were.
     pub more_failures: u64,

@@ -308,7 +308,7 @@ impl CFamily {
 /// What the cause of errors in a library's header begins with; where it was used follows.
 const USED: &str = "used at ";
 
-/// An error inside a library's header is mended where clang says that the template was used.
+/// An error inside a library's header is fixed where clang says that the template was used.
 fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
     let used = message.ends_with("requested here") && !is_library(noted.path);
     if let Some(place) = open
@@ -318,7 +318,7 @@ fn blame(open: &mut Finding, noted: Place<'_>, message: &str) {
     {
         let noted = noted.location();
         open.copy = Some(format!("{} {place}", open.title));
-        // Whatever a template's body rejects, its use is what is to be mended.
+        // Whatever a template's body rejects, its use is what is to be fixed.
         open.cause = Some(format!("{USED}{noted}"));
         open.location = Some(noted);
     }

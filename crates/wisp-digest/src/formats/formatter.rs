@@ -2,7 +2,7 @@
 //!
 //! Written from real runs of prettier 3, black 26, isort 9, clang-format 23 and gofmt 1.26; black's older words
 //! and ruff's short ones from documentation; ruff's full form is the Python checkers' and rustfmt's is
-//! cargo's. All the files of one formatter are one thing to mend: it is run once.
+//! cargo's. All the files of one formatter are one error to fix: it is run once.
 //! `gofmt -l` prints bare names, which are read only under the command that asked for them.
 
 use crate::digest::{Kind, Location};

@@ -69,7 +69,7 @@ const KUBECTL: &[&str] = &[
     "unable to read client-",
 ];
 
-/// States of a pod that do not mend themselves.
+/// States of a pod that do not recover by themselves.
 const STATES: &[&str] = &[
     "CrashLoopBackOff",
     "ImagePullBackOff",

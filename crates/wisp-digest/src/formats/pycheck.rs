@@ -197,7 +197,7 @@ fn stated(line: &Line<'_>, report: &mut Report) -> Option<Found> {
     Some(Found::Told)
 }
 
-/// The message without ruff's mark that it can be mended.
+/// The message without ruff's mark that it can be fixed.
 fn unmarked(message: &str) -> Cow<'_, str> {
     match message.part_at(" [*] ") {
         Some((code, rest)) => Cow::Owned(joined![code, " ", rest]),

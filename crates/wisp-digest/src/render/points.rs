@@ -129,12 +129,16 @@ fn failures(digest: &Digest, rows: &mut Rows) {
     }
     let causes = digest.failures.len() as u64 + digest.more_failures;
     let errors = digest.errors();
-    let sum = if errors > causes {
-        format!(" ({})", counted(errors, "errors"))
+    let heading = if errors > causes {
+        format!(
+            "{} ({}):",
+            counted(causes, "causes to fix"),
+            counted(errors, "errors")
+        )
     } else {
-        String::new()
+        format!("{}:", counted(causes, "errors to fix"))
     };
-    rows.add(CAUSE, format!("{}{sum}:", counted(causes, "things to mend")));
+    rows.add(CAUSE, heading);
     for failure in &digest.failures {
         failure_rows(failure, rows);
     }

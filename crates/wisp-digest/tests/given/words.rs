@@ -42,7 +42,7 @@ const BUILDS: &[Words] = &[
         name: "20-cargo-check.log",
         exit: 101,
         says: &[
-            "2 things to mend (4 errors):",
+            "2 causes to fix (4 errors):",
             "L2–6 error[E0432]: unresolved import `crate::gauges` — core/src/gauge.rs:1:12",
             "same cause: L8 error[E0432]",
             "same cause: L14 error[E0433]: cannot find `gauges` in `crate`",
@@ -59,7 +59,7 @@ const BUILDS: &[Words] = &[
         name: "24-make-j.log",
         exit: 2,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L4–6 tide/tables.h: No such file or directory — src/gauge.c:1:10",
             "L24–26 'struct buoy' has no member named 'lattitude' — src/buoy.c:5:13",
             "set off 1 line (L8)",
@@ -73,7 +73,7 @@ const BUILDS: &[Words] = &[
         name: "25-werror.log",
         exit: 2,
         says: &[
-            "3 things to mend:",
+            "3 errors to fix:",
             "[-Werror=parentheses] — net.c:4:9",
             "[-Werror=format=] — net.c:5:21",
             "[-Werror=unused-variable] — net.c:3:9",
@@ -87,7 +87,7 @@ const BUILDS: &[Words] = &[
         name: "26-gxx-template.log",
         exit: 1,
         says: &[
-            "1 thing to mend (2 errors):",
+            "1 cause to fix (2 errors):",
             "L8–10 no matching function for call to 'shorter(const urchin::Spine&, const urchin::Spine&)' — main.cpp:5:26",
             "same cause: L27 no matching function for call to 'shorter(const urchin::Spine&, const urchin::Spine&)' — main.cpp:4:36",
             "\n1 warning:\n  1× unused-variable (L2): main.cpp:4:9: warning: unused variable 'error_total'",
@@ -99,7 +99,7 @@ const BUILDS: &[Words] = &[
         name: "27-clang-limit.log",
         exit: 1,
         says: &[
-            "3 things to mend (4 errors):",
+            "3 causes to fix (4 errors):",
             "L1–3 use of undeclared identifier 'depth' — many.cpp:3:18",
             "same cause: L4 use of undeclared identifier 'depth' — many.cpp:4:18",
             "L7–10 no member named 'lenght' in 'Rope'",
@@ -113,7 +113,7 @@ const BUILDS: &[Words] = &[
         name: "28-ld-undefined.log",
         exit: 1,
         says: &[
-            "2 things to mend (5 errors):",
+            "2 causes to fix (5 errors):",
             "L1 limits.o:(.data+0x0): multiple definition of `depth_limit'; main.o:(.data+0x0): first defined here",
             "L3–14 undefined reference to `manta::Ballast::fill(int)' (2 references)",
             "L4 undefined reference to `manta::Ballast::drain(int)' (3 references)",
@@ -130,7 +130,7 @@ const BUILDS: &[Words] = &[
         name: "30-cmake-configure.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L21–35 CMake: package Polyp, version 2.1, not found — CMakeLists.txt:10",
             "L35   installed.",
             "set off 1 line (L38)",
@@ -151,7 +151,7 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
         name: "41-tsc.log",
         exit: 2,
         says: &[
-            "8 things to mend (10 errors):",
+            "8 causes to fix (10 errors):",
             "L10   Type 'void' is not assignable",
         ],
         not_cited: &[],
@@ -160,7 +160,7 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
     Words {
         name: "41-tsc-pretty.log",
         exit: 2,
-        says: &["8 things to mend (10 errors):", "tsc: 10 errors, 2 files (L63)"],
+        says: &["8 causes to fix (10 errors):", "tsc: 10 errors, 2 files (L63)"],
         not_cited: &[],
         never: &["— src/types.ts", "\n  L54 ", "\n  L11 ", "\n  L41 "],
     },
@@ -168,7 +168,7 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
         name: "42-eslint.log",
         exit: 1,
         says: &[
-            "3 things to mend:",
+            "3 errors to fix:",
             "L4 Expected '===' and instead saw '==' (eqeqeq) — /srv/build/plover/src/beach.js:4:9",
             "L5 'undefinedThing' is not defined (no-undef) — /srv/build/plover/src/beach.js:4:22",
             "L11 Parsing error: Unexpected token ; — /srv/build/plover/src/broken.js:1:23",
@@ -181,7 +181,7 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
         name: "45-swift-build.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L6–12 cannot find type 'Moon' in scope",
             "Tide.swift:7:15",
             "ErrorTable.swift:13:20",
@@ -196,7 +196,7 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
         name: "46-dotnet-fail.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "Wade.cs:12:38",
             "msbuild: 1 warning, 2 errors (L13–14)",
             "\n1 warning:\n  1× CS8618 (L6)",
@@ -212,13 +212,13 @@ const CHECKERS_AND_OTHER_BUILDS: &[Words] = &[
             "dotnet test: 0 failed, 13 passed, 1 skipped, 14 total (L16)",
         ],
         not_cited: &[],
-        never: &["to mend", "not explained"],
+        never: &["to fix", "not explained"],
     },
     Words {
         name: "49-mix-compile.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L4 ** (CompileError) lib/pool.ex:2: Dipper.Reading.__struct__/0 is undefined",
         ],
         not_cited: &[],
@@ -236,7 +236,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "51-github-actions.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L22 ./scripts/docs.sh: line 7: plantuml: command not found",
             "L45–48 shore::runs_along panicked: assertion `left == right` failed — src/shore.rs:31:9",
             "cargo test: 2 passed, 1 failed, 0 ignored",
@@ -252,7 +252,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "52-docker-build.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L30 TS2322: Type 'string' is not assignable to type 'number'. — src/server.ts:14:7",
             "L31 TS2305: ",
             "src/wade.ts:3:10",
@@ -269,7 +269,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "53-kernel.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L9 BUG: kernel NULL pointer dereference, address: 0000000000000018 — tern_flush_nest+0x2c/0x90 [ternfs]",
             "PID: 4312 Comm: kworker",
             "tern_flush_work",
@@ -283,7 +283,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "54-npm-eresolve.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L6–11 ERESOLVE unable to resolve dependency tree: Found: crest@3.1.0; crest@\"^3.1.0\" from the root project; peer crest@\"^2.0.0\" from plume@1.4.0",
             "\n1 warning:\n  1× npm (L1)",
         ],
@@ -294,7 +294,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "55-python-chain.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L30 NameError: name 'DEFAULT_DEPHT' is not defined; first: FileNotFoundError: [Errno 2] No such file or directory: 'otter.depth' (L9) — /srv/build/otter/job.py:18",
             "L9 after FileNotFoundError: [Errno 2] No such file or directory: 'otter.depth' (/srv/build/otter/job.py:5)",
             "L19 after GaugeError: error: no depth file (/srv/build/otter/job.py:12)",
@@ -306,7 +306,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         name: "56-java-causes.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L2 java.lang.IllegalArgumentException: probe 4 out of range — thread probe-4 — Main.java:23",
             "L12 java.nio.file.NoSuchFileException: depth.txt (surfaced as java.lang.IllegalStateException: error: depth file unusable in thread main, L5) — Main.java:9",
             "L22 \tat ",
@@ -319,7 +319,7 @@ const JOBS_CRASHES_AND_PACKAGES: &[Words] = &[
         exit: 1,
         says: &[
             "read as sanitizer)",
-            "1 thing to mend:",
+            "1 error to fix:",
             "L3 AddressSanitizer: heap-use-after-free on address",
             "/srv/build/nudi/slug.c:6",
             "L4 READ of size 1",

@@ -7,7 +7,7 @@ const TEST_RUNS: &[Words] = &[
         name: "21-cargo-test.log",
         exit: 101,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L17–21 tests::lumens_doubles panicked: assertion `left == right` failed: lamp 3 should be brighter",
             "L19 than the spec sheet says",
             "L42–43 chained panicked: ",
@@ -23,13 +23,13 @@ const TEST_RUNS: &[Words] = &[
         exit: 0,
         says: &["cargo test: 6 passed, 0 failed, 0 ignored (L16–35)"],
         not_cited: &[7, 8, 11, 13, 22],
-        never: &["warning", "to mend", "not explained"],
+        never: &["warning", "to fix", "not explained"],
     },
     Words {
         name: "32-ctest.log",
         exit: 8,
         says: &[
-            "5 things to mend:",
+            "5 errors to fix:",
             "L11–16 Spines.GrowsBySix",
             "L25–28 Venom.Colour",
             "set off 2 lines (L3, L39)",
@@ -46,7 +46,7 @@ const TEST_RUNS: &[Words] = &[
         name: "33-go-test.log",
         exit: 2,
         says: &[
-            "4 things to mend:",
+            "4 errors to fix:",
             "L2 undefined: undefinedMeal — feed/feed.go:10:9",
             "L7 TestAtPastEnd: panic: runtime error: index out of range [5] with length 2 — /srv/build/shoal/depth/depth.go:3",
             "/srv/build/shoal/depth/depth_test.go:12",
@@ -63,7 +63,7 @@ const TEST_RUNS: &[Words] = &[
         name: "35-pytest.log",
         exit: 1,
         says: &[
-            "4 things to mend:",
+            "4 errors to fix:",
             "L15 ERROR at setup of test_dive: RuntimeError: pool is drained",
             "L24 ERROR at teardown of test_net: ValueError: net torn on teardown",
             "L35 test_table[3-10]: assert 9 == 10",
@@ -79,7 +79,7 @@ const TEST_RUNS: &[Words] = &[
         name: "36-pytest-collect.log",
         exit: 2,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L12 ERROR collecting tests/test_kelp.py: ModuleNotFoundError: No module named 'otter.kelp' — tests/test_kelp.py:1",
             "pytest: 1 collection error (L15)",
             "0 tests ran: collection was interrupted (L15)",
@@ -91,7 +91,7 @@ const TEST_RUNS: &[Words] = &[
         name: "38-jest.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L21–22 nest › in spring › doubles twice",
             "test/nest.test.js:9",
             "L37 test/roost.test.js: Cannot find module '../src/roost'",
@@ -105,7 +105,7 @@ const TEST_RUNS: &[Words] = &[
         name: "39-vitest-load.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L13 test/load.test.ts: Error: Cannot find module '../src/trill'",
             "test/load.test.ts:2:1",
             "L21 Caused by: Error: Failed to load url ../src/trill",
@@ -129,7 +129,7 @@ const MORE_TEST_RUNS: &[Words] = &[
         name: "43-maven.log",
         exit: 1,
         says: &[
-            "4 things to mend:",
+            "4 errors to fix:",
             "L34 ReaderTest.readsHeader: ",
             "ReaderTest.java:22",
             "L39 ReaderTest.closesTwice: ",
@@ -149,7 +149,7 @@ const MORE_TEST_RUNS: &[Words] = &[
         name: "45-swift-test.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L10–11 TideTests.testSpring",
             "L28 probes(): Expectation failed: (probe.depth → 4) == 5 — MudTests.swift:11:9",
             "xctest: 3 run, 1 passed, 1 failed, 1 skipped",
@@ -163,7 +163,7 @@ const MORE_TEST_RUNS: &[Words] = &[
         name: "48-rspec.log",
         exit: 1,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L28 Hoard sorts shiny first: NoMethodError",
             "./spec/hoard_spec.rb:16",
             "L37–38 Hoard doubles worth: expected: 5, got: 4 — ./spec/hoard_spec.rb:9",
@@ -176,7 +176,7 @@ const MORE_TEST_RUNS: &[Words] = &[
         name: "48-rspec-outside.log",
         exit: 1,
         says: &[
-            "1 thing to mend:",
+            "1 error to fix:",
             "L8 while loading ./spec/nest_spec.rb: LoadError: cannot load such file -- /srv/build/magpie/lib/nest — ./spec/nest_spec.rb:1",
             "1 error outside of examples",
         ],
@@ -187,7 +187,7 @@ const MORE_TEST_RUNS: &[Words] = &[
         name: "49-mix-test.log",
         exit: 2,
         says: &[
-            "2 things to mend:",
+            "2 errors to fix:",
             "L13–16 depth doubles: Assertion with == failed",
             "test/stream_test.exs:4",
             "L25 stones are counted: ** (UndefinedFunctionError)",
