@@ -14,6 +14,7 @@ use wisp_output::{Store, ToolBudget};
 use crate::behind::Behind;
 use crate::confine::Confining;
 use crate::files::seen::Seen;
+use crate::files::undo::Edits;
 use crate::gate::{Answer, Gatekeeper, Question};
 use crate::jobs::Jobs;
 
@@ -122,6 +123,8 @@ pub struct Call<'a> {
     pub seen: &'a mut Seen,
     /// The commands that run in the background.
     pub(crate) jobs: &'a mut Jobs,
+    /// What edits replaced.
+    pub edits: &'a mut Edits,
     /// Where it stands.
     pub scene: &'a Scene<'a>,
 }

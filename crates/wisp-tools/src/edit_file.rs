@@ -159,7 +159,9 @@ async fn change(arguments: &EditFileArguments, call: &mut Call<'_>) -> Result<Re
         return Ok(refusal);
     }
     still_as_planned(&plan)?;
+    let replaced = call.edits.keep(&plan.place, &call.services.keep, call.id);
     let returned = make(&plan, call)?;
+    call.edits.made(replaced, call.scene.turn);
     call.seen.note(&path);
     Ok(returned)
 }

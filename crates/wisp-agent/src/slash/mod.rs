@@ -10,6 +10,7 @@ mod models;
 mod outputs;
 pub mod permissions;
 mod saved;
+mod undo;
 
 use std::pin::Pin;
 
@@ -217,6 +218,22 @@ pub static TABLE: &[Row] = &[
         "the conversations that are saved",
         "this chat",
         saved::threads
+    ),
+    row!(
+        "/undo",
+        [],
+        "[turn [N]]",
+        "undo the last edit, the last turn's, or all since turn N; asks first",
+        "files",
+        undo::undo
+    ),
+    row!(
+        "/diff",
+        [],
+        "",
+        "what the edits of this conversation changed",
+        "files",
+        undo::diff
     ),
     row!(
         "/show",

@@ -8,3 +8,4 @@ pub mod place;
 pub mod read;
 pub mod seen;
 pub mod text;
+pub mod undo;

@@ -22,6 +22,7 @@ use wisp_audit::{Event, Kind};
 use crate::arguments;
 use crate::call::{Call, Scene, Services};
 use crate::files::seen::Seen;
+use crate::files::undo::{Back, Edits, Which};
 use crate::gate::Gatekeeper;
 use crate::jobs::Jobs;
 use crate::ledger::{CallLedger, Noted, State, repeated};
@@ -90,6 +91,7 @@ pub struct Registry {
     services: Services,
     gate: Gatekeeper,
     seen: Seen,
+    edits: Edits,
     ledger: CallLedger,
     jobs: Jobs,
     memory: MemoryOffer,
@@ -125,6 +127,7 @@ impl Registry {
             services,
             gate,
             seen: Seen::default(),
+            edits: Edits::default(),
             ledger: CallLedger::default(),
             jobs: Jobs::default(),
             memory,
@@ -233,6 +236,22 @@ impl Registry {
         self.tools
             .iter()
             .any(|tool| tool.is_strict() && tool.descriptor().name == name)
+    }
+
+    /// The edits that were made.
+    pub fn edits(&self) -> &Edits {
+        &self.edits
+    }
+
+    /// What undoing edits would put back. Errors name the file that cannot be.
+    pub fn back(&self, which: Which) -> Result<Vec<Back>, String> {
+        self.edits.back(which, &self.seen)
+    }
+
+    /// Notes that edits of a file were undone.
+    pub fn undone(&mut self, which: Which, path: &std::path::Path) {
+        self.edits.undone(which, path);
+        self.seen.note(path);
     }
 
     /// Adds a tool at the end of those offered.
@@ -424,6 +443,7 @@ impl Registry {
             gate: &mut self.gate,
             seen: &mut self.seen,
             jobs: &mut self.jobs,
+            edits: &mut self.edits,
             scene,
         };
         let returned = tool.run(given, &mut call).await;
