@@ -131,7 +131,7 @@ fn command(part: &SimpleCommand, row: Option<&Row>, around: &Surroundings, found
         };
         found.push((
             Level::Moderate,
-            format!("nothing is known about what {what} does with these arguments"),
+            format!("wisp doesn't know what {what} does with these arguments"),
         ));
     }
 }
@@ -445,7 +445,7 @@ mod tests {
         }
         assert_eq!(
             risk("frobnicate").reasons,
-            ["nothing is known about what frobnicate does with these arguments"]
+            ["wisp doesn't know what frobnicate does with these arguments"]
         );
     }
 }
