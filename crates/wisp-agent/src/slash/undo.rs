@@ -135,7 +135,7 @@ fn put_back(conversation: &mut Conversation, which: Which, asked: &[Back]) {
         .events
         .note(NoteLevel::Info, format!("undone: {names}"));
     let told = format!("the user undid your last edits of {names}: read before you edit again");
-    conversation.notice = Some(match conversation.notice.take() {
+    conversation.beside.notice = Some(match conversation.beside.notice.take() {
         Some(before) => format!("{before}; {told}"),
         None => told,
     });
