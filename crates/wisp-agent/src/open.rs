@@ -498,12 +498,14 @@ fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry,
         registry.offer_all();
     }
     let offered = offer::memory(&setup.tools, config, model);
+    registry.offer_memory(offered);
+    // Before what a resumed conversation needs: its tools are those that it began with.
+    offer::search(&mut registry, config);
     registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
     let resumed = ground.resumed.as_ref();
     if let Some(first) = resumed.and_then(|resumed| resumed.record.entries().first()) {
         registry.resumed(first.time.millis.div_euclid(1_000));
     }
-    offer::search(&mut registry, config);
     Ok(registry)
 }
 
