@@ -121,7 +121,7 @@ fn a_request_over_the_window_is_met_in_its_turn_on_every_server() {
         let scene = Scene::new(8192, of, Model::new("sim"), brief);
         let mut talk = scene.talk();
         for turn in 1..=8 {
-            assert_eq!(outcome(&talk.say(&format!("part {turn}: {}", prose(23)))), "ok");
+            assert_eq!(outcome(&talk.say(&format!("part {turn}: {}", prose(21)))), "ok");
         }
         let asked = dense(2250);
         let events = talk.say(&asked);
@@ -210,7 +210,7 @@ fn a_refusal_in_other_words_is_known_as_one_of_the_window_and_the_turn_is_made_a
         let mut talk = scene.talk();
         for turn in 1..=8 {
             assert_eq!(
-                outcome(&talk.say(&format!("part {turn}: {}", prose(23)))),
+                outcome(&talk.say(&format!("part {turn}: {}", prose(21)))),
                 "ok",
                 "{of}"
             );
