@@ -39,15 +39,18 @@ pub(crate) fn memory_for(resumed: Option<&Resumed>, offered: MemoryOffer) -> Mem
     }
 }
 
+/// The window from which on the tools that search are worth their place, tokens.
+const ROOMY: u64 = 8_192;
 /// The most bytes that the instructions and the tools of the first request have together with the tools that search.
 const FIRST_REQUEST: usize = 6 * 1024 - 256;
 
 /// Offers `find_files` and `search_text` where the first request stays below 6 KiB with them, a short message and its frame
-/// included: the shell finds and searches too, and what every request begins with is read by slow machines each time.
-pub(crate) fn search(registry: &mut Registry, config: &Config) {
+/// included: the shell finds and searches too, and what every request begins with is read by slow machines each time. In a
+/// window of less than 8,192 tokens they would take the room of several turns, and are not offered.
+pub(crate) fn search(registry: &mut Registry, config: &Config, window: u64) {
     registry.offer_search(true);
     let fixed = instructions::full(config, registry.has_memory()).len() + registry.definitions().len();
-    registry.offer_search(fixed <= FIRST_REQUEST);
+    registry.offer_search(window >= ROOMY && fixed <= FIRST_REQUEST);
 }
 
 /// The tools of a configuration: wisp's own less what is disabled, then the person's.

@@ -500,7 +500,7 @@ fn registry(ground: &Ground, model: &Model, events: &Events) -> Result<Registry,
     let offered = offer::memory(&setup.tools, config, model);
     registry.offer_memory(offered);
     // Before what a resumed conversation needs: its tools are those that it began with.
-    offer::search(&mut registry, config);
+    offer::search(&mut registry, config, model.window.tokens);
     registry.offer_memory(offer::memory_for(ground.resumed.as_ref(), offered));
     let resumed = ground.resumed.as_ref();
     if let Some(first) = resumed.and_then(|resumed| resumed.record.entries().first()) {

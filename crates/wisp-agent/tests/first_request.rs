@@ -53,6 +53,14 @@ fn a_first_request_with_memory_is_below_six_kib_whether_or_not_there_is_room_for
 }
 
 #[test]
+fn in_a_small_window_the_tools_that_search_are_not_offered() {
+    let (_, names) = first(&json!({"ollama": {"contextLength": 4_096}}));
+    assert!(!names.contains(&"find_files".to_owned()), "{names:?}");
+    assert!(!names.contains(&"search_text".to_owned()), "{names:?}");
+    assert!(names.contains(&"run_command".to_owned()), "{names:?}");
+}
+
+#[test]
 fn tools_of_the_users_own_go_before_those_that_search() {
     let tool = |n: usize| {
         json!({
