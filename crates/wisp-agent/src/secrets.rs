@@ -76,7 +76,6 @@ pub fn far(host: &Host) -> Option<String> {
 
 impl Default for Secrets {
     fn default() -> Self {
-        wisp_guard::secrets::warm_up();
         Self(Arc::new(Shared {
             masker: Mutex::new(Masker::new(false)),
             told: AtomicUsize::new(0),

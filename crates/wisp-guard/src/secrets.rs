@@ -9,8 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::shapes::is_real;
@@ -25,31 +26,73 @@ pub enum Category {
     Personal,
 }
 
+/// A row of the table. Its pattern is compiled for the first text that holds one of the words it needs: compiling all of
+/// them takes some ten milliseconds, which would be most of a short turn.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shape {
     kind: String,
     category: Category,
-    #[serde(deserialize_with = "regex")]
-    pattern: Regex,
+    /// Every match holds one of these, in any case of ASCII letters; none given: any text is searched.
+    #[serde(default)]
+    near: Vec<String>,
+    pattern: String,
+    #[serde(skip)]
+    compiled: OnceLock<Regex>,
 }
 
-fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Regex, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    Regex::new(&text).map_err(serde::de::Error::custom)
+impl Shape {
+    fn regex(&self) -> &Regex {
+        self.compiled.get_or_init(|| {
+            Regex::new(&self.pattern).expect("each pattern of the table is compiled by a test")
+        })
+    }
 }
 
-fn shapes() -> &'static [Shape] {
-    static SHAPES: OnceLock<Vec<Shape>> = OnceLock::new();
-    SHAPES.get_or_init(|| {
-        serde_json::from_str(include_str!("../../../assets/secrets.json"))
-            .expect("the shapes are read by a test")
-    })
+/// The table and the search for the words its rows need.
+struct Shapes {
+    rows: Vec<Shape>,
+    words: AhoCorasick,
+    /// Which row each word belongs to.
+    rows_of_words: Vec<usize>,
 }
 
-/// Reads the shapes in a thread of its own, so that the first text is not what waits for them: some ten milliseconds.
-pub fn warm_up() {
-    std::thread::spawn(shapes);
+impl Shapes {
+    fn read() -> Self {
+        let rows: Vec<Shape> = serde_json::from_str(include_str!("../../../assets/secrets.json"))
+            .expect("the shapes are read by a test");
+        let all = rows.iter().enumerate();
+        let (rows_of_words, words): (Vec<usize>, Vec<&str>) = all
+            .flat_map(|(at, row)| row.near.iter().map(move |word| (at, word.as_str())))
+            .unzip();
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(words)
+            .expect("a hundred short words are within its limits");
+        Self {
+            rows,
+            words,
+            rows_of_words,
+        }
+    }
+
+    /// The rows that may match something of a text.
+    fn possible(&self, text: &str) -> impl Iterator<Item = &Shape> {
+        let mut possible: Vec<bool> = self.rows.iter().map(|row| row.near.is_empty()).collect();
+        for found in self.words.find_overlapping_iter(text) {
+            possible[self.rows_of_words[found.pattern().as_usize()]] = true;
+        }
+        self.rows
+            .iter()
+            .zip(possible)
+            .filter_map(|(row, may)| may.then_some(row))
+    }
+}
+
+fn shapes() -> &'static Shapes {
+    static SHAPES: OnceLock<Shapes> = OnceLock::new();
+    SHAPES.get_or_init(Shapes::read)
 }
 
 /// A value that was found.
@@ -68,10 +111,10 @@ pub struct Found {
 pub fn find(text: &str, personal: bool) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
     for shape in shapes()
-        .iter()
+        .possible(text)
         .filter(|shape| personal || shape.category == Category::Secret)
     {
-        for captures in shape.pattern.captures_iter(text) {
+        for captures in shape.regex().captures_iter(text) {
             let Some(value) = captures.name("v").or_else(|| captures.get(0)) else {
                 continue;
             };
@@ -263,6 +306,10 @@ pub fn preview(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::string::string_regex;
+    use proptest::test_runner::TestRunner;
+
     use super::*;
 
     fn kinds(text: &str, personal: bool) -> Vec<&'static str> {
@@ -335,6 +382,26 @@ mod tests {
                 "password-hash",
             ),
         ]
+    }
+
+    #[test]
+    fn every_match_of_a_shape_holds_one_of_the_words_it_needs() {
+        let mut runner = TestRunner::new(ProptestConfig::with_cases(64));
+        for shape in &shapes().rows {
+            assert_eq!(shape.regex().as_str(), shape.pattern);
+            // The generator knows no boundaries; what it makes without them is more than what matches.
+            let loose = shape.pattern.replace("\\b", "").replace("(?:^|", "(?:");
+            let matches = string_regex(&loose).expect(&loose);
+            let checked = runner.run(&matches, |text| {
+                prop_assert!(
+                    shapes()
+                        .possible(&text)
+                        .any(|possible| std::ptr::eq(possible, shape))
+                );
+                Ok(())
+            });
+            checked.expect(&shape.pattern);
+        }
     }
 
     #[test]
