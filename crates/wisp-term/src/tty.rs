@@ -1,12 +1,25 @@
-//! Reading a terminal's bytes beside whatever else is done, so that the reading can be stopped at any moment without a
+//! How large a terminal's window is, and reading its bytes beside whatever else is done, so that the reading can be stopped at any moment without a
 //! byte being lost: another program gets the terminal between two reads.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags, poll};
+
+/// Columns and rows of the window that a standard stream is connected to; none when no stream is, or when the terminal
+/// does not know. Asks the kernel alone: crossterm's `size` starts `tput`, found on the path, where there is no terminal.
+pub fn window_size() -> Option<(u16, u16)> {
+    of_window(io::stderr().as_fd())
+        .or_else(|| of_window(io::stdout().as_fd()))
+        .or_else(|| of_window(io::stdin().as_fd()))
+}
+
+fn of_window(stream: BorrowedFd<'_>) -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+}
 
 /// How much is read at once, bytes.
 const BLOCK: usize = 16 * 1024;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use wisp_host::Env;
-use wisp_term::{PagerCommand, Printer, SafeText, pager};
+use wisp_term::{PagerCommand, Printer, SafeText, pager, tty};
 
 /// What is shown: a stored file, or text when there is none.
 pub struct Shown {
@@ -87,7 +87,7 @@ fn page(shown: &Shown, env: &Env, out: &mut Printer) -> anyhow::Result<()> {
 
 /// All of it, safe, when it fits the window beside the prompt.
 fn short(shown: &Shown) -> anyhow::Result<Option<String>> {
-    let Ok((columns, rows)) = crossterm::terminal::size() else {
+    let Some((columns, rows)) = tty::window_size() else {
         return Ok(None);
     };
     let mut head = Vec::new();

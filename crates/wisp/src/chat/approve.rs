@@ -3,11 +3,10 @@
 use std::io;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use crossterm::terminal;
 use wisp_agent::protocol::{Approval, Decision};
 use wisp_term::keys::Typed;
 use wisp_term::width::cells;
-use wisp_term::{Printer, safe, width, words};
+use wisp_term::{Printer, safe, tty, width, words};
 
 use super::ahead::{Ahead, Keyboard, Raw, leaves};
 use super::question::{self, Pages};
@@ -57,7 +56,7 @@ impl Answered {
 
 /// Shows the question and waits for its answer. `n` and Enter refuse; Ctrl-C, Ctrl-D and Escape refuse and end the turn.
 pub fn ask(approval: &Approval, ahead: &mut Ahead, err: &mut Printer) -> Answered {
-    let size = terminal::size().map_or((err.width(), 24), |(columns, rows)| {
+    let size = tty::window_size().map_or((err.width(), 24), |(columns, rows)| {
         (usize::from(columns), usize::from(rows))
     });
     // A signal at the question puts back what raw mode changes.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wisp_agent::protocol::{
     Difference, Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome,
 };
-use wisp_term::{Markdown, Palette, Printer, Role, Tables, diff, question, safe, units, width, words};
+use wisp_term::{Markdown, Palette, Printer, Role, Tables, diff, question, safe, tty, units, width, words};
 
 use super::tail::Tail;
 use super::working::Working;
@@ -320,10 +320,7 @@ impl Renderer {
 
 /// Cells of a row at this moment: the window may have changed since the start.
 fn columns(printer: &Printer) -> usize {
-    let now = crossterm::terminal::size().map(|(columns, _)| usize::from(columns));
-    now.ok()
-        .filter(|columns| *columns > 0)
-        .unwrap_or_else(|| printer.width())
+    tty::window_size().map_or_else(|| printer.width(), |(columns, _)| usize::from(columns))
 }
 
 /// `3.1 s · ↓4,009 ↑79 · 24.3 tokens/s · first after 0.8 s`.
