@@ -17,7 +17,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use ollama_sim::{Model, Reply, Seen, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 use wisp_tests::{Wisp, case, serve};
 
 /// What is in files and a variable that no command may read. Its name is not in any line.
@@ -153,9 +153,41 @@ fn snapshot(home: &Path, own: &Path) -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn no_line_that_runs_unasked_changes_sends_or_shows_what_it_may_not() {
+    harmless(&[], 1);
+}
+
+#[test]
+fn no_line_harms_where_the_kernel_has_the_oldest_landlock_and_no_namespaces() {
+    harmless(
+        &[("WISP_SANDBOX_LANDLOCK", "1"), ("WISP_SANDBOX_NAMESPACES", "off")],
+        some(),
+    );
+}
+
+#[test]
+fn no_line_harms_where_the_kernel_has_no_landlock() {
+    harmless(&[("WISP_SANDBOX_LANDLOCK", "0")], some());
+}
+
+/// One line of this many is called where a test only changes what the kernel offers; `WISP_EFFECTS=all` calls them all.
+fn some() -> usize {
+    if std::env::var("WISP_EFFECTS").is_ok_and(|which| which == "all") {
+        1
+    } else {
+        4
+    }
+}
+
+/// Has a model call one of `every` lines, with these variables set for wisp, and looks at what changed, was sent and was
+/// shown.
+fn harmless(env: &[(&str, &str)], every: usize) {
     let lines = lines();
     assert!(lines.len() > 1000, "{}", lines.len());
+    let lines: Vec<String> = lines.into_iter().step_by(every).collect();
     let mut wisp = Wisp::new();
+    for (name, value) in env {
+        wisp.set(name, value);
+    }
     wisp.configure(&json!({"model": "sim"}));
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     tcp.set_nonblocking(true).unwrap();
@@ -195,15 +227,28 @@ fn no_line_that_runs_unasked_changes_sends_or_shows_what_it_may_not() {
     let shown: Vec<&String> = results.iter().filter(|text| text.contains(SECRET)).collect();
     assert!(shown.is_empty(), "{shown:#?}");
     let ran = results.iter().filter(|text| text.contains("exit status")).count();
-    assert!(ran >= 15, "only {ran} of the lines ran at all");
+    let least = if env.is_empty() { 15 } else { 1 };
+    assert!(ran >= least, "only {ran} of the lines ran at all");
 }
 
-/// What the model was told of its calls.
+/// Each call's line and what the model was told of it.
 fn told(server: &Server) -> Vec<String> {
-    let sent = server.chats().into_iter().filter_map(|chat| chat.json);
-    let messages = sent.flat_map(|sent| sent["messages"].as_array().cloned().unwrap_or_default());
-    let results = messages.filter(|message| message["role"] == "tool");
-    results
-        .filter_map(|result| result["content"].as_str().map(str::to_owned))
-        .collect()
+    let mut told = Vec::new();
+    for sent in server.chats().into_iter().filter_map(|chat| chat.json) {
+        let mut lines = Vec::new().into_iter();
+        for message in sent["messages"].as_array().into_iter().flatten() {
+            if let Some(calls) = message["tool_calls"].as_array() {
+                let line = |call: &Value| call["function"]["arguments"]["command"].to_string();
+                lines = calls.iter().map(line).collect::<Vec<_>>().into_iter();
+            }
+            if message["role"] == "tool" {
+                let line = lines.next().unwrap_or_default();
+                told.push(format!(
+                    "{line}: {}",
+                    message["content"].as_str().unwrap_or_default()
+                ));
+            }
+        }
+    }
+    told
 }

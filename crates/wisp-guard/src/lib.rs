@@ -7,7 +7,7 @@
 //! ([`Approvals`]) into a [`Decision`]. [`secrets`] finds credentials in text and masks them.
 //!
 //! Decisions are functions of their inputs: the caller runs the commands, asks the person, finds out where a path
-//! leads, and passes the time. Only [`ApprovalFile`] and [`Surroundings::look`] touch files.
+//! leads, and passes the time. Only [`ApprovalFile`], [`Surroundings::look`] and [`links`] touch files.
 //!
 //! ```
 //! use wisp_guard::{Level, risk, split};
@@ -57,6 +57,7 @@ pub use command::{Redirect, Shape, SimpleCommand, Word};
 pub use confine::{Confinement, Profile};
 pub use gate::{Decision, Gate, Place, Question, Request};
 pub use level::{Level, Threshold, Verdict};
+pub use look::links;
 pub use mode::{Mode, Ruling, UnknownMode};
 pub use pattern::Pattern;
 pub use policy::{InvalidPattern, Policy};

@@ -2,12 +2,16 @@
 //! it was not given, kept apart from the decisions, which take the result as a value.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::checks::git_config_programs;
+use crate::credentials;
+use crate::moves::elsewhere;
+use crate::named::paths_in;
 use crate::readonly::version_file_names;
 use crate::risk::Surroundings;
+use crate::split::split;
 
 /// The longest configuration of a repository that is read, in bytes.
 const MAX_CONFIG: u64 = 1024 * 1024;
@@ -34,8 +38,41 @@ impl Surroundings {
             git_programs: configs.iter().flat_map(|config| programs(config)).collect(),
             git_hooks: hooks(&common.join("hooks")),
             version_files,
+            links: Vec::new(),
         }
     }
+}
+
+/// The words of a line that name a file with more than one name, one of which is a credential's or not known: a
+/// symbolic link's target is known, the other names of a file with several links are not.
+pub fn links(line: &str, directory: &Path, home: Option<&Path>) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in split(line).unwrap_or_default() {
+        let targets = part.redirects.iter().map(|redirect| &redirect.target);
+        for word in part.args().iter().chain(targets) {
+            let leads = |path: &str| leads_to_credential(&at(path, directory, home));
+            let any = |path: &str| leads(path) || elsewhere(&part, path).any(|path| leads(&path));
+            if paths_in(&word.text, false).any(any) {
+                found.push(word.text.clone());
+            }
+        }
+    }
+    found
+}
+
+fn at(path: &str, directory: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => directory.join(path),
+    }
+}
+
+fn leads_to_credential(path: &Path) -> bool {
+    let Ok(real) = fs::canonicalize(path) else {
+        return false;
+    };
+    let shared = fs::metadata(&real).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
+    shared || real.to_str().is_none_or(credentials::is_path)
 }
 
 /// Files in the directory or above it that choose which version of a program runs.
@@ -111,12 +148,38 @@ mod tests {
         reason = "a test makes the repositories wisp meets"
     )]
 
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     const HOSTILE: &str = "[core]\n\tfsmonitor = ./x.sh\n";
 
     fn programs_in(dir: &Path) -> Vec<String> {
         Surroundings::look(dir).git_programs
+    }
+
+    #[test]
+    fn a_credential_is_known_by_each_name_it_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, here) = (dir.path().join("home"), dir.path().join("home/w"));
+        fs::create_dir_all(home.join(".ssh")).unwrap();
+        fs::create_dir_all(here.join("sub")).unwrap();
+        fs::write(here.join(".env"), "x").unwrap();
+        fs::write(here.join("plain"), "x").unwrap();
+        symlink(".env", here.join("link")).unwrap();
+        symlink("plain", here.join("same")).unwrap();
+        symlink("../../.ssh", here.join("sub/keys")).unwrap();
+        fs::write(home.join(".ssh/id_rsa"), "x").unwrap();
+        fs::hard_link(here.join(".env"), here.join("hard")).unwrap();
+        let links = |line: &str| links(line, &here, Some(&home));
+        assert_eq!(links("cat link"), ["link"]);
+        assert_eq!(links("cat hard plain same missing"), ["hard"]);
+        assert_eq!(
+            links("grep --file=link x; cat < ./link"),
+            ["--file=link", "./link"]
+        );
+        assert_eq!(links("cd sub; cat keys/id_rsa"), ["keys/id_rsa"]);
+        assert_eq!(links("cat ~/w/link"), ["~/w/link"]);
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn text_operand(part: &SimpleCommand, name: &str) -> Option<usize> {
 }
 
 /// The word, and what stands behind a `=`, `@` or `:` in it; with `script` every piece that could be a path.
-fn paths_in(text: &str, script: bool) -> impl Iterator<Item = &str> {
+pub(crate) fn paths_in(text: &str, script: bool) -> impl Iterator<Item = &str> {
     let pieces = text.split(['=', '@', ':', ',']).skip(1);
     let tokens = text
         .split(|c: char| c.is_whitespace() || "'\"(),;=@<>`{}[]|&+".contains(c))

@@ -108,6 +108,9 @@ pub(crate) struct Row {
     /// It runs a program that stands in the line, which can read what the line does not name.
     #[serde(default)]
     interprets: bool,
+    /// It keeps files of its own in the home: settings, a history, a cache, logs.
+    #[serde(default)]
+    writes_state: bool,
 }
 
 /// Files by which a directory chooses which version of a program runs.
@@ -179,6 +182,11 @@ impl Row {
     /// Whether it runs a program of its own, which can read what the line does not name.
     pub(crate) fn is_interpreter(&self) -> bool {
         self.interprets
+    }
+
+    /// Whether it may write settings, a cache or logs of its own when nothing hinders it.
+    pub(crate) fn writes_state(&self) -> bool {
+        self.writes_state
     }
 
     /// Whether the command reads whatever a directory holds.

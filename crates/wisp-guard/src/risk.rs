@@ -22,6 +22,9 @@ pub struct Surroundings {
     /// Files there, or in a directory above, by which programs such as `cargo` choose the version that runs, as the
     /// table names them.
     pub version_files: Vec<String>,
+    /// Words of the line that name a file which is a credential, or may be, by another name that it has: looked for
+    /// only where no sandbox hides credentials.
+    pub links: Vec<String>,
 }
 
 /// Judges a whole line as where nothing is known of the place, and no sandbox. A line that cannot be read is dangerous.
@@ -87,7 +90,7 @@ pub fn risk_of_part(part: &SimpleCommand, around: &Surroundings, confinement: Co
         }
     }
     if let Some(row) = row.filter(|_| !confinement.read) {
-        found.extend(unconfined(part, row));
+        found.extend(unconfined(part, row, around));
     }
     Verdict::of(found, (Level::Safe, "only reads"))
 }
@@ -170,14 +173,31 @@ fn sends_unknown(part: &SimpleCommand, name: &str) -> Option<(Level, String)> {
     })
 }
 
-/// What reading needs the sandbox for: files that are not named in the line may be credentials.
-fn unconfined(part: &SimpleCommand, row: &Row) -> Option<(Level, String)> {
-    let why = if row.reads() != Reads::Content {
+/// What reading needs the sandbox for: files that are not named in the line may be credentials, and some programs write
+/// files of their own while they read.
+fn unconfined(part: &SimpleCommand, row: &Row, around: &Surroundings) -> Option<(Level, String)> {
+    let targets = part.redirects.iter().map(|redirect| &redirect.target);
+    let linked = part
+        .args()
+        .iter()
+        .chain(targets)
+        .find(|word| around.links.contains(&word.text));
+    let why = if row.writes_state() {
+        "it may write settings, a cache or logs of its own"
+    } else if row.reads() != Reads::Content {
         return None;
     } else if row.is_interpreter() {
         "it runs a program, which may read more than the line names"
     } else if row.is_recursive(part) {
         "reads whole directories, which may hold credentials"
+    } else if let Some(word) = linked {
+        return Some((
+            Level::Moderate,
+            format!(
+                "{} is another name of a file that may hold a credential",
+                word.text
+            ),
+        ));
     } else if part.open || part.operands().any(|word| !word.literal) {
         "which file it reads is not known before it runs"
     } else if part

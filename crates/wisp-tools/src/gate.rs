@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_guard::{
     Approval, ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Mode, Place, Profile,
-    Refusal, Request, Ruling, Scope, StoreError, Surroundings, Threshold,
+    Refusal, Request, Ruling, Scope, StoreError, Surroundings, Threshold, links,
 };
 use wisp_host::Env;
 
@@ -278,13 +278,19 @@ impl Call<'_> {
         self.begin();
         let now = self.services.clock.now();
         self.gate.approvals.set_stored(self.gate.file.load(now));
+        let confinement = self.services.confining.holds();
+        let user_home = Env::of_process().get("HOME").map(PathBuf::from);
+        let mut around = Surroundings::look(wanted.directory);
+        if let (Request::Command { line }, false) = (&wanted.request, confinement.read) {
+            around.links = links(line, wanted.directory, user_home.as_deref());
+        }
         let place = Place {
             directory: wanted.directory,
             now,
-            around: Surroundings::look(wanted.directory),
-            confinement: self.services.confining.holds(),
+            around,
+            confinement,
             own: self.own_homes(),
-            user_home: Env::of_process().get("HOME").map(PathBuf::from),
+            user_home,
         };
         let decision = self
             .gate
