@@ -16,9 +16,11 @@
 //! ```
 
 mod calls;
+mod jobs;
 mod machine;
 mod retry;
 
 pub use calls::{ANSWERED, Bar, MAX_CALLS, REPEATS_END, REPEATS_TOLD, answered};
+pub use jobs::{JobEffect, JobId, JobInput, JobOver, JobTerms, Preempted, Schedule};
 pub use machine::{Effect, End, Input, Machine};
 pub use retry::{EmptyReply, Fault, Pauses, Remedy, Retry};
