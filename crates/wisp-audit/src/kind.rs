@@ -69,6 +69,9 @@ kinds! {
     TurnInterrupted = "turn.interrupted", "A turn was stopped before its answer was whole.",
         ["reason", "bytes", "calls", "seconds"];
     Error = "error", "Something failed.", ["message", "context", "hint"];
+    JobStart = "job.start", "Work beside the turns begins; a second time when a turn had taken the model from it.",
+        ["job", "kind", "title", "usesModel", "forTurn", "attempt"];
+    JobEnd = "job.end", "It is over, or waits to begin anew.", ["job", "kind", "outcome", "words", "seconds"];
 
     // --- tools and commands
     ToolCall = "tool.call", "A tool is about to run.", ["tool", "arguments"];
