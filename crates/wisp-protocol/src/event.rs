@@ -27,6 +27,11 @@ pub enum Event {
         /// Raw: escape sequences are still in them.
         lines: Vec<String>,
     },
+    /// The work beside the turns that is not over, whenever it changes; none when all of it is.
+    Jobs {
+        /// One each, in the order they were asked for.
+        jobs: Vec<JobStatus>,
+    },
     /// A turn begins or ends.
     Turn {
         /// Start or end.
@@ -190,6 +195,35 @@ pub struct Activity {
     pub stoppable: bool,
     /// Whether it is being stopped.
     pub stopping: bool,
+}
+
+/// Work beside the turns: what it is and whether it has begun.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobStatus {
+    /// `j1`, as `/kill` takes it.
+    pub id: String,
+    /// `warm-up`, …
+    pub kind: String,
+    /// What is done, in a few words: `loading qwen3:8b`.
+    pub title: String,
+    /// Whether it runs; one that does not waits for the model, which a turn or another job has.
+    pub running: bool,
+}
+
+impl JobStatus {
+    /// What front ends show of all jobs in one place: the one that runs, else the one that waits longest, and how many
+    /// more there are. None without a job.
+    pub fn line(jobs: &[Self]) -> Option<String> {
+        let shown = jobs.iter().find(|job| job.running).or(jobs.first())?;
+        let waits = if shown.running { "" } else { "waits: " };
+        let more = match jobs.len() {
+            1 => String::new(),
+            all => format!(" (+{})", all - 1),
+        };
+        Some(format!("{waits}{}{more}", shown.title))
+    }
 }
 
 /// Which end of a turn.

@@ -16,8 +16,8 @@ mod event;
 pub use command::{Command, Decision};
 pub use difference::Difference;
 pub use event::{
-    Activity, Approval, Choice, ChoiceOption, Event, HeldRange, NoteLevel, OutputSummary, OutputView, Phase,
-    Status, Stretch, TurnEnd, TurnOutcome, View, ViewKind,
+    Activity, Approval, Choice, ChoiceOption, Event, HeldRange, JobStatus, NoteLevel, OutputSummary,
+    OutputView, Phase, Status, Stretch, TurnEnd, TurnOutcome, View, ViewKind,
 };
 
 #[cfg(test)]
@@ -54,6 +54,19 @@ mod tests {
         for (line, command) in cases {
             assert_eq!(serde_json::from_str::<Command>(line).unwrap(), command, "{line}");
         }
+    }
+
+    #[test]
+    fn the_job_that_runs_is_shown_before_those_that_wait() {
+        let job = |title: &str, running| JobStatus {
+            title: title.into(),
+            running,
+            ..JobStatus::default()
+        };
+        assert_eq!(JobStatus::line(&[]), None);
+        let line = |jobs: &[JobStatus]| JobStatus::line(jobs).unwrap();
+        assert_eq!(line(&[job("facts", false)]), "waits: facts");
+        assert_eq!(line(&[job("facts", false), job("loading", true)]), "loading (+1)");
     }
 
     #[test]
