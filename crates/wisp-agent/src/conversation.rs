@@ -17,6 +17,7 @@ use crate::form::Form;
 use crate::guided::messages::RawReplies;
 use crate::history::History;
 use crate::images::Image;
+use crate::jobs::Jobs;
 use crate::model::call_style::ToolSet;
 use crate::model::most::Counted;
 use crate::model::ratios::Ratios;
@@ -122,6 +123,8 @@ pub struct Conversation {
     pub terms: Terms,
     /// The user's instructions that are followed.
     pub agents: AgentsFiles,
+    /// The work beside the turns.
+    pub jobs: Jobs,
 }
 
 /// What goes with messages beside their text.

@@ -16,6 +16,7 @@
 mod agents_md;
 #[cfg(feature = "args")]
 pub mod args;
+mod background;
 mod behind;
 mod cited;
 mod condense;
@@ -29,7 +30,7 @@ mod history;
 mod honest;
 mod images;
 mod instructions;
-mod jobs;
+pub mod jobs;
 mod looking;
 mod mentions;
 pub mod model;

@@ -25,6 +25,7 @@ use crate::conversation::{Beside, Conversation, Terms};
 use crate::events::Events;
 use crate::form::Form;
 use crate::history::History;
+use crate::jobs::Jobs;
 use crate::model::call_style::CallSettings;
 use crate::model::known::Known;
 use crate::model::ratios::Ratios;
@@ -476,6 +477,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         secrets,
         terms: setup.terms(),
         agents,
+        jobs: Jobs::default(),
     };
     conversation.fit_to_model();
     begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;

@@ -6,10 +6,21 @@ use std::collections::VecDeque;
 use tokio::sync::mpsc;
 use wisp_exec::Cancel;
 
-use super::desk::Desk;
+use super::desk::{Asked, Desk};
 use super::side::Side;
 use crate::conversation::Conversation;
+use crate::jobs::{News, Runner};
 use crate::protocol::{Command, View};
+
+/// What reaches the engine, whether a piece of work is under way or not. Everything that happens is one of these.
+pub(super) enum Input {
+    /// The front end asks for something; none when it is gone.
+    Command(Option<Command>),
+    /// A tool or a slash command asks the user.
+    Question(Asked),
+    /// Something happened to a job.
+    Job(News),
+}
 
 /// The face, heard between pieces of work and during them.
 pub(super) struct Hearing {
@@ -21,6 +32,10 @@ pub(super) struct Hearing {
     pub desk: Desk,
     /// What answers without the conversation; none before it is open.
     pub side: Option<Side>,
+    /// The work beside the turns; none before the conversation is open.
+    pub jobs: Option<Runner>,
+    /// Whether the front end is gone.
+    gone: bool,
 }
 
 impl Hearing {
@@ -31,7 +46,14 @@ impl Hearing {
             waiting: VecDeque::new(),
             desk,
             side: None,
+            jobs: None,
+            gone: false,
         }
+    }
+
+    /// Whether the front end is gone: no command comes any more.
+    pub fn is_gone(&self) -> bool {
+        self.gone
     }
 
     /// Whether the face has asked nothing that still waits.
@@ -39,11 +61,21 @@ impl Hearing {
         self.waiting.is_empty() && self.commands.is_empty()
     }
 
-    /// The next command: those that waited first. `None` when the face is gone.
-    pub async fn next(&mut self) -> Option<Command> {
-        match self.waiting.pop_front() {
-            Some(command) => Some(command),
-            None => self.commands.recv().await,
+    /// What happens next. Nothing is lost when this is dropped.
+    pub async fn input(&mut self) -> Input {
+        let job = async {
+            match &mut self.jobs {
+                Some(jobs) => jobs.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            asked = self.desk.asked() => Input::Question(asked),
+            command = self.commands.recv(), if !self.gone => {
+                self.gone = command.is_none();
+                Input::Command(command)
+            }
+            news = job => Input::Job(news),
         }
     }
 
@@ -51,26 +83,32 @@ impl Hearing {
     /// leaves stops the work, and is asked nothing more: the answer is none.
     pub async fn during<T>(&mut self, cancel: &Cancel, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
-        let mut gone = false;
         let mut leaving = false;
         loop {
-            tokio::select! {
+            let input = tokio::select! {
                 done = &mut work => {
                     self.desk.withdraw_all();
                     return done;
                 }
-                asked = self.desk.asked() => {
-                    if !leaving {
-                        self.desk.open(asked);
-                    }
-                }
-                command = self.commands.recv(), if !gone => {
-                    gone = command.is_none();
+                input = self.input() => input,
+            };
+            match input {
+                Input::Question(asked) if !leaving => self.desk.open(asked),
+                Input::Question(_) => {}
+                Input::Command(command) => {
                     let command = command.unwrap_or(Command::Quit);
                     leaving |= matches!(command, Command::Quit);
                     self.hear(command, cancel);
                 }
+                Input::Job(news) => self.take_job(news),
             }
+        }
+    }
+
+    /// Takes what has happened to a job.
+    pub fn take_job(&mut self, news: News) {
+        if let Some(jobs) = &mut self.jobs {
+            jobs.take(news);
         }
     }
 

@@ -19,13 +19,14 @@ use wisp_exec::Cancel;
 
 use crate::conversation::Conversation;
 use crate::events::{Doing, Events};
+use crate::jobs::Runner;
 use crate::open::{Ground, OpenError};
 use crate::protocol::{Command, Event, NoteLevel, Status};
 use crate::turn::Turn;
 use crate::{git, slash, typed};
 
 use desk::Desk;
-use hearing::Hearing;
+use hearing::{Hearing, Input};
 use side::Side;
 use warm::WarmUp;
 
@@ -150,8 +151,10 @@ impl Engine {
         Self::hearing(conversation, Hearing::new(commands, desk))
     }
 
-    fn hearing(conversation: Conversation, mut hearing: Hearing) -> Self {
+    fn hearing(mut conversation: Conversation, mut hearing: Hearing) -> Self {
         hearing.side = Some(Side::of(&conversation));
+        let (audit, events) = (conversation.audit.clone(), conversation.events.clone());
+        hearing.jobs = Some(Runner::new(&mut conversation.jobs, audit, events));
         lines::follow(&conversation);
         Self {
             conversation,
@@ -176,10 +179,14 @@ impl Engine {
     pub async fn run(mut self) {
         loop {
             self.conversation.see_jobs().await;
+            self.apply_jobs();
             self.rest();
+            self.warm.begin(&self.conversation);
+            if let Some(jobs) = &mut self.hearing.jobs {
+                jobs.see();
+            }
             let status = self.status();
             self.events().send(Event::Status(status));
-            self.warm.begin(&self.conversation);
             let next = match self.next().await {
                 Some(command) => self.obey(command).await,
                 None => Next::Leave,
@@ -187,6 +194,9 @@ impl Engine {
             if next == Next::Leave {
                 break;
             }
+        }
+        if let Some(jobs) = &mut self.hearing.jobs {
+            jobs.close();
         }
         self.conversation.close("closed");
         if let Some(how) = self.conversation.how_to_continue().filter(|_| self.parts) {
@@ -202,7 +212,7 @@ impl Engine {
     /// The next line or command that is not answered on the side. Nothing else makes the face ask for another line.
     async fn next(&mut self) -> Option<Command> {
         loop {
-            let command = self.hearing.next().await?;
+            let command = self.waiting().await?;
             match command {
                 Command::Message { .. } | Command::Quit => return Some(command),
                 Command::Hello {
@@ -222,6 +232,36 @@ impl Engine {
                 }
                 asked => self.hearing.aside(&asked),
             }
+        }
+    }
+
+    /// The next command: those that waited first. Results of jobs are applied as they come: the conversation is free.
+    /// `None` when the front end is gone.
+    async fn waiting(&mut self) -> Option<Command> {
+        loop {
+            if let Some(command) = self.hearing.waiting.pop_front() {
+                return Some(command);
+            }
+            if self.hearing.is_gone() {
+                return None;
+            }
+            match self.hearing.input().await {
+                Input::Command(command) => return command,
+                // Nobody is left who would take an answer.
+                Input::Question(_) => {}
+                Input::Job(news) => {
+                    self.hearing.take_job(news);
+                    self.apply_jobs();
+                }
+            }
+        }
+    }
+
+    /// Applies what jobs have come to.
+    fn apply_jobs(&mut self) {
+        let ready = self.hearing.jobs.as_mut().map(Runner::ready).unwrap_or_default();
+        for apply in ready {
+            apply(&mut self.conversation);
         }
     }
 
@@ -267,7 +307,9 @@ impl Engine {
             Ok(prompt) => prompt,
             Err(why) => return self.events().note(NoteLevel::Error, why),
         };
-        self.warm.leave();
+        if let Some(jobs) = &mut self.hearing.jobs {
+            jobs.turn_begins();
+        }
         self.hearing.busy(&self.conversation);
         let (cancel, stop) = stopper();
         let doing = Doing::new(self.events().clone());
@@ -280,6 +322,9 @@ impl Engine {
         };
         let work = Box::pin(self.conversation.turn(&prompt, &turn));
         self.hearing.during(&cancel, work).await;
+        if let Some(jobs) = &mut self.hearing.jobs {
+            jobs.turn_ends();
+        }
     }
 
     async fn typed(&mut self, line: String) {

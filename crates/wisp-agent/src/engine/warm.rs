@@ -1,15 +1,15 @@
 //! Warming up: while the person types the first message, the model is loaded and reads what every request begins with.
 //!
 //! The request is the first one of the conversation without its message: the same system prompt and tools, byte for byte,
-//! with one token to reply. A server that keeps what it read then has only the message left to read. It is left as soon as
-//! a real request is made, so that it holds no place on the server; what was read by then stays read.
+//! with one token to reply. A server that keeps what it read then has only the message left to read. It is a job, given up
+//! as soon as a turn begins, so that it holds no place on the server; what was read by then stays read.
 
 use serde_json::json;
-use tokio::task::JoinHandle;
-use wisp_audit::Kind;
+use wisp_audit::{AuditLog, Kind};
 use wisp_ollama::{ChatRequest, Client, KeepAlive};
 
 use crate::conversation::Conversation;
+use crate::jobs::{Done, Job, JobId, JobKind};
 
 /// The warm-up of a conversation's model.
 #[derive(Debug, Default)]
@@ -18,7 +18,8 @@ pub struct WarmUp {
     wanted: bool,
     /// The model that was warmed up last.
     model: Option<String>,
-    task: Option<JoinHandle<()>>,
+    /// Its job.
+    job: Option<JobId>,
 }
 
 impl WarmUp {
@@ -27,7 +28,7 @@ impl WarmUp {
         Self {
             wanted,
             model: None,
-            task: None,
+            job: None,
         }
     }
 
@@ -37,7 +38,9 @@ impl WarmUp {
         if !self.wanted || conversation.turn_number() > 0 || self.model.as_ref() == Some(name) {
             return;
         }
-        self.leave();
+        if let Some(job) = self.job.take() {
+            conversation.jobs.cancel(job);
+        }
         self.model = Some(name.clone());
         if !conversation.config.warm_up() {
             return;
@@ -45,27 +48,12 @@ impl WarmUp {
         let Some(request) = request(conversation) else {
             return;
         };
-        let details = json!({
-            "model": name, "step": 0, "messages": request.messages.len(), "tools": request.tools.is_some(), "purpose": "warm-up",
-            "contextSize": conversation.model.window.tokens,
+        let (audit, client) = (conversation.audit.clone(), conversation.model.client.clone());
+        let window = conversation.model.window.tokens;
+        let job = Job::new(JobKind::WarmUp, format!("loading {name}"), move |_| {
+            read(client.clone(), request.clone(), audit.clone(), window)
         });
-        let event = wisp_audit::Event::new(Kind::ModelRequest, details);
-        if conversation.audit.append(event).is_ok() {
-            self.task = Some(tokio::spawn(read(conversation.model.client.clone(), request)));
-        }
-    }
-
-    /// Leaves it, for a real request or at the end.
-    pub fn leave(&mut self) {
-        if let Some(task) = self.task.take() {
-            task.abort();
-        }
-    }
-}
-
-impl Drop for WarmUp {
-    fn drop(&mut self) {
-        self.leave();
+        self.job = Some(conversation.jobs.spawn(job.with_model()));
     }
 }
 
@@ -86,8 +74,16 @@ fn request(conversation: &Conversation) -> Option<ChatRequest> {
 }
 
 /// Sends it and reads the reply, of which nothing is wanted. A failure is met again by the first message, which tells it.
-async fn read(client: Client, request: ChatRequest) {
-    if let Ok(mut reply) = client.chat(&request).await {
-        while let Some(Ok(_)) = reply.next().await {}
+async fn read(client: Client, request: ChatRequest, audit: AuditLog, window: u64) -> Result<Done, String> {
+    let details = json!({
+        "model": request.model, "step": 0, "messages": request.messages.len(), "tools": request.tools.is_some(),
+        "purpose": "warm-up", "contextSize": window,
+    });
+    let event = wisp_audit::Event::new(Kind::ModelRequest, details);
+    audit.append(event).map_err(|error| error.to_string())?;
+    let mut reply = client.chat(&request).await.map_err(|error| error.to_string())?;
+    while let Some(part) = reply.next().await {
+        part.map_err(|error| error.to_string())?;
     }
+    Ok(Done::new("loaded"))
 }

@@ -127,7 +127,7 @@ pub static TABLE: &[Row] = &[
         "/ps",
         ["/jobs"],
         "",
-        "commands that run in the background (!COMMAND & begins one)",
+        "commands that run in the background (!COMMAND & begins one), and wisp's own jobs",
         "this chat",
         jobs::ps
     ),
@@ -135,7 +135,7 @@ pub static TABLE: &[Row] = &[
         "/kill",
         [],
         "NUMBER",
-        "end a background command; again: kill it",
+        "end a background command (again: kill it), or a job of wisp's own (j1)",
         "this chat",
         jobs::kill
     ),
