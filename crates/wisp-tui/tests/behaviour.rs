@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use wisp_agent::protocol::{
-    Command, Decision, Difference, Event, OutputSummary, Stretch, TurnOutcome, View, ViewKind,
+    Command, Decision, Difference, Event, JobStatus, OutputSummary, Stretch, TurnOutcome, View, ViewKind,
 };
 use wisp_tui::{Effect, Input};
 
@@ -635,5 +635,29 @@ fn an_edit_that_nobody_was_asked_about_leaves_its_difference_folded_at_20_lines(
             Some(fold) => assert!(screen.contains(&format!("  {fold}\n")), "{screen}"),
             None => assert!(!screen.contains("more line"), "{screen}"),
         }
+    }
+}
+
+#[test]
+fn a_job_has_its_place_in_the_status_row_while_it_lasts_also_in_a_narrow_window() {
+    for columns in [100, 40] {
+        let mut stage = Stage::ready(columns, 20);
+        let job = |id: &str, title: &str, running| JobStatus {
+            id: id.into(),
+            kind: "warm-up".into(),
+            title: title.into(),
+            running,
+        };
+        let jobs = vec![job("j1", "loading qwen3:8b", true), job("j2", "facts", false)];
+        stage.tell(Event::Jobs { jobs });
+        let screen = stage.screen();
+        let shown = if columns == 100 {
+            "… loading qwen3:8b (+1)"
+        } else {
+            "… loading qwen3:8b"
+        };
+        assert!(screen.contains(shown), "{columns}:\n{screen}");
+        stage.tell(Event::Jobs { jobs: Vec::new() });
+        assert!(!stage.screen().contains("loading"), "{columns}");
     }
 }

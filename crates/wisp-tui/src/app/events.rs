@@ -23,6 +23,7 @@ impl App {
             Event::Note { text, level } => self.note(&text, level),
             Event::Status(status) => self.input_wanted(status),
             Event::Activity(activity) => self.activity(activity),
+            Event::Jobs { jobs } => self.jobs = jobs,
             Event::Printed { lines } => self.work.printed(lines),
             Event::Turn {
                 end: Some(end), turn, ..

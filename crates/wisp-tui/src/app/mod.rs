@@ -22,7 +22,7 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 use ratatui::text::Line;
-use wisp_agent::protocol::{Command, Event, Status, TurnEnd};
+use wisp_agent::protocol::{Command, Event, JobStatus, Status, TurnEnd};
 use wisp_term::width::expand_tabs;
 use wisp_term::{Palette, Role, safe};
 
@@ -103,6 +103,8 @@ pub struct App {
     bursts: Bursts,
     prefix: Option<Chord>,
     pub(crate) status: Option<Status>,
+    /// The work beside the turns that is not over.
+    pub(crate) jobs: Vec<JobStatus>,
     pub(crate) last_turn: Option<TurnEnd>,
     pub(crate) work: Work,
     pub(crate) reply: Reply,
@@ -147,6 +149,7 @@ impl App {
             bursts: Bursts::default(),
             prefix: None,
             status: None,
+            jobs: Vec::new(),
             last_turn: None,
             work: Work::default(),
             dialogs: VecDeque::new(),

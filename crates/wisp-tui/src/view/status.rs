@@ -1,8 +1,8 @@
-//! The status row: the model and how full its window is, where one is, and on the right how approvals stand and what
-//! the last turn took. What does not fit is left out, the least important first.
+//! The status row: the model and how full its window is, where one is, and on the right the work beside the turns, how
+//! approvals stand and what the last turn took. What does not fit is left out, the least important first.
 
 use ratatui::text::{Line, Span};
-use wisp_agent::protocol::Status;
+use wisp_agent::protocol::{JobStatus, Status};
 use wisp_term::{Role, visible};
 
 use crate::app::{App, figures};
@@ -18,16 +18,31 @@ pub(super) fn row(app: &App) -> Line<'static> {
         return Line::from(app.looks.span(Role::Quiet, "starting …"));
     };
     let right = right(app, status);
-    let short = vec![app.looks.span(Role::Quiet, visible(&status.approval))];
+    let bare = left(app, status, Directory::None);
+    let room = app
+        .width()
+        .saturating_sub(line_cells(&Line::from(bare.clone())) + 2);
+    let jobs = |most| Vec::from_iter(jobs(app, most));
+    let mut short = separated(jobs(usize::MAX));
+    short.push(app.looks.span(Role::Quiet, visible(&status.approval)));
     let attempts = [
         (left(app, status, Directory::Whole), right.clone()),
         (left(app, status, Directory::Last), right),
         (left(app, status, Directory::Last), short),
-        (left(app, status, Directory::Last), Vec::new()),
-        (left(app, status, Directory::None), Vec::new()),
+        (left(app, status, Directory::Last), jobs(usize::MAX)),
+        (bare.clone(), jobs(room)),
+        (bare.clone(), Vec::new()),
     ];
     let fitting = attempts.iter().find_map(|(left, right)| joined(app, left, right));
-    fitting.unwrap_or_else(|| Line::from(left(app, status, Directory::None)))
+    fitting.unwrap_or_else(|| Line::from(bare))
+}
+
+/// The same with two cells after it, if there is anything.
+fn separated(mut spans: Vec<Span<'static>>) -> Vec<Span<'static>> {
+    if !spans.is_empty() {
+        spans.push(Span::raw("  "));
+    }
+    spans
 }
 
 /// How much of the directory is shown.
@@ -108,6 +123,13 @@ fn context_role(used: f64) -> Role {
     }
 }
 
+/// What is done beside the turns, in at most so many cells.
+fn jobs(app: &App, most: usize) -> Option<Span<'static>> {
+    let line = format!("… {}", visible(&JobStatus::line(&app.jobs)?));
+    let line = wisp_term::width::truncate(&line, most).into_owned();
+    (!line.is_empty()).then(|| app.looks.span(Role::Status, line))
+}
+
 fn right(app: &App, status: &Status) -> Vec<Span<'static>> {
     let mut text = visible(&status.approval);
     if let Some(end) = &app.last_turn {
@@ -115,7 +137,7 @@ fn right(app: &App, status: &Status) -> Vec<Span<'static>> {
         text = format!("{text}{separator}last: {}", figures(end));
     }
     let waiting = app.dialogs.len().saturating_sub(1);
-    let mut spans = Vec::new();
+    let mut spans = separated(jobs(app, usize::MAX).into_iter().collect());
     if waiting > 0 {
         spans.push(app.looks.span(Role::Warn, format!("⚠ {waiting} more waiting  ")));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wisp_agent::protocol::{
-    Difference, Event, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome,
+    Difference, Event, JobStatus, NoteLevel, OutputSummary, Phase, Status, TurnEnd, TurnOutcome,
 };
 use wisp_term::{Markdown, Palette, Printer, Role, Tables, diff, question, safe, tty, units, width, words};
 
@@ -96,6 +96,10 @@ impl Renderer {
             Event::Note { text, level } => self.note(text, *level),
             Event::Activity(_) | Event::Printed { .. } | Event::Event { .. } if self.is_silent() => {}
             Event::Activity(activity) => self.working.set(activity, &mut self.err),
+            Event::Jobs { jobs } => {
+                let line = JobStatus::line(jobs);
+                self.working.beside(line, &mut self.err);
+            }
             Event::Printed { lines } => self.working.printed(lines, &mut self.err),
             Event::Turn {
                 phase: Phase::Start, ..
@@ -311,7 +315,7 @@ impl Renderer {
     pub fn status(&mut self, status: &Status) {
         self.settle();
         self.working.end(&mut self.err);
-        let line = safe::safe(&status_line(status));
+        let line = safe::safe(&status_line(status, self.working.job()));
         let line = width::truncate(&line, self.err.width().max(20) - 1).into_owned();
         let _ = self.err.painted_line(Role::Status, &line);
         let _ = self.err.flush();
@@ -344,7 +348,7 @@ fn footer(end: &TurnEnd) -> String {
 }
 
 /// `qwen3:8b:15% used · ~/src/wisp:main+12-3 · approve at moderate`.
-fn status_line(status: &Status) -> String {
+fn status_line(status: &Status, job: Option<&str>) -> String {
     let mut model = status.model.clone();
     if let Some(used) = status.context_used {
         let _ = write!(model, ":{}% used", units::percent_of(used));
@@ -362,7 +366,8 @@ fn status_line(status: &Status) -> String {
     }
     let task = status.task.as_ref();
     let task = task.map_or_else(String::new, |task| format!("task: {task}"));
-    [model, place, status.approval.clone(), task]
+    let job = job.map_or_else(String::new, |job| format!("… {job}"));
+    [model, place, status.approval.clone(), task, job]
         .into_iter()
         .filter(|p| !p.is_empty())
         .collect::<Vec<_>>()
@@ -450,15 +455,20 @@ mod tests {
             ..Status::default()
         };
         assert_eq!(
-            status_line(&status),
+            status_line(&status, None),
             "demo:15% used · ~/src:main+12-3 · approve at moderate"
         );
         assert_eq!(
-            status_line(&Status {
-                model: "demo".into(),
-                ..Status::default()
-            }),
+            status_line(
+                &Status {
+                    model: "demo".into(),
+                    ..Status::default()
+                },
+                None
+            ),
             "demo"
         );
+        let with_job = status_line(&status, Some("loading qwen3:8b (+1)"));
+        assert!(with_job.ends_with(" · … loading qwen3:8b (+1)"), "{with_job}");
     }
 }

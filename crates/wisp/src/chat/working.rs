@@ -13,6 +13,8 @@ pub struct Working {
     turn_began: Option<Instant>,
     /// The last lines of what runs.
     printed: Vec<String>,
+    /// The work beside the turns.
+    beside: Option<String>,
     /// Rows that are drawn.
     drawn: usize,
     animated: bool,
@@ -69,6 +71,17 @@ impl Working {
         self.turn_began.get_or_insert_with(Instant::now);
     }
 
+    /// Takes what is done beside the turns.
+    pub fn beside(&mut self, line: Option<String>, err: &mut Printer) {
+        self.beside = line;
+        self.draw(err);
+    }
+
+    /// What is done beside the turns.
+    pub fn job(&self) -> Option<&str> {
+        self.beside.as_deref()
+    }
+
     /// Takes the last lines of what runs.
     pub fn printed(&mut self, lines: &[String], err: &mut Printer) {
         self.printed = lines.to_vec();
@@ -91,7 +104,10 @@ impl Working {
         let (Some(doing), Some(began)) = (&self.doing, self.turn_began) else {
             return;
         };
-        let own = line(doing, began.elapsed().as_secs());
+        let mut own = line(doing, began.elapsed().as_secs());
+        if let Some(job) = &self.beside {
+            own = format!("{own} · beside it: {job}");
+        }
         let most = err.width().saturating_sub(1);
         let fitting = |line: &str| width::truncate(&safe::safe(line), most).into_owned();
         let printed = self
