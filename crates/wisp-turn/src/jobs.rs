@@ -185,17 +185,14 @@ impl Schedule {
 
     fn stop_where(
         &mut self,
-        which: impl Fn(&JobTerms) -> bool,
-        then: impl Fn(&JobTerms) -> Option<JobOver>,
+        which: impl Fn(JobTerms) -> bool,
+        then: impl Fn(JobTerms) -> Option<JobOver>,
     ) -> Vec<JobEffect> {
-        let chosen: Vec<_> = self.jobs.iter().filter(|(_, (terms, _))| which(terms)).collect();
-        let chosen: Vec<_> = chosen
-            .into_iter()
-            .map(|(id, (terms, _))| (*id, then(terms)))
-            .collect();
+        let all = self.jobs.iter().map(|(id, (terms, _))| (*id, *terms));
+        let chosen: Vec<_> = all.filter(|(_, terms)| which(*terms)).collect();
         chosen
             .into_iter()
-            .flat_map(|(id, then)| self.stop(id, then))
+            .flat_map(|(id, terms)| self.stop(id, then(terms)))
             .collect()
     }
 
@@ -222,7 +219,7 @@ impl Schedule {
 }
 
 /// What a job is after a turn has taken its place.
-fn preempted(terms: &JobTerms) -> Option<JobOver> {
+fn preempted(terms: JobTerms) -> Option<JobOver> {
     match terms.when_preempted {
         Preempted::GiveUp => Some(JobOver::Preempted),
         Preempted::Retry => None,
