@@ -443,7 +443,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
     let Chosen { model, demo, kept } = chosen;
     let record = parts::record(resumed.as_ref(), &config, &setup, registry.has_memory());
     let ratios = Ratios::at(paths.estimates());
-    let mut conversation = Conversation {
+    let conversation = Conversation {
         events,
         estimator: ratios.estimator(&model.name),
         counted: None,
@@ -479,9 +479,19 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         agents,
         jobs: Jobs::default(),
     };
+    begun(conversation, &setup, resumed.as_ref(), kept)
+}
+
+/// The conversation fitted to its model, its beginning recorded.
+fn begun(
+    mut conversation: Conversation,
+    setup: &Setup,
+    resumed: Option<&Resumed>,
+    kept: Option<wisp_config::Changed>,
+) -> Result<Conversation, OpenError> {
     conversation.fit_to_model();
-    begun::record(&mut conversation, &setup, resumed.as_ref(), kept)?;
-    if let Some(resumed) = &resumed {
+    begun::record(&mut conversation, setup, resumed, kept)?;
+    if let Some(resumed) = resumed {
         conversation.go_on(resumed);
     }
     Ok(conversation)
