@@ -9,6 +9,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::os::fd::RawFd;
 use std::process::Stdio;
 
@@ -33,6 +35,14 @@ pub(crate) struct Launched {
     pub(crate) stderr: PipeReader,
 }
 
+/// The command's ends of its streams.
+struct Streams {
+    /// None for nothing to read.
+    stdin: Option<PipeReader>,
+    stdout: PipeWriter,
+    stderr: PipeWriter,
+}
+
 /// What is waited for.
 pub(crate) enum Process {
     /// The command's own process.
@@ -41,8 +51,9 @@ pub(crate) enum Process {
     Supervised(Link),
 }
 
-/// Starts the command. Errors: those of [`check_directory`], [`ExecError::NoProgram`], [`ExecError::Launch`].
-pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
+/// Starts the command, which reads from `stdin`. Errors: those of [`check_directory`], [`ExecError::NoProgram`],
+/// [`ExecError::Launch`].
+pub(crate) fn launch(spec: &CommandSpec, stdin: Option<PipeReader>) -> Result<Launched, ExecError> {
     let words = spec.words();
     let program = words.first().ok_or(ExecError::NoProgram)?.clone();
     if let Some(dir) = &spec.dir {
@@ -54,9 +65,14 @@ pub(crate) fn launch(spec: &CommandSpec) -> Result<Launched, ExecError> {
     let started = || {
         let (stdout, out) = pipe()?;
         let (stderr, err) = pipe()?;
+        let streams = Streams {
+            stdin,
+            stdout: out,
+            stderr: err,
+        };
         let (process, leader) = match supervising(spec) {
-            Some(sandbox) => supervised(sandbox, spec, words, changes, [out, err])?,
-            None => own(spec, &words, changes, [out, err])?,
+            Some(sandbox) => supervised(sandbox, spec, words, changes, streams)?,
+            None => own(spec, &words, changes, streams)?,
         };
         let is_supervised = matches!(process, Process::Supervised(_));
         Ok(Launched {
@@ -82,7 +98,7 @@ fn supervised(
     spec: &CommandSpec,
     words: Vec<OsString>,
     env: Vec<EnvChange>,
-    [out, err]: [PipeWriter; 2],
+    streams: Streams,
 ) -> io::Result<(Process, Pid)> {
     let (link, theirs) = Link::new()?;
     let request = crate::sandbox::request::Request {
@@ -90,7 +106,10 @@ fn supervised(
         env,
         words,
     };
-    let ends = [theirs, out.into(), err.into()];
+    let ends = crate::launcher::Ends {
+        always: [theirs, streams.stdout.into(), streams.stderr.into()],
+        stdin: streams.stdin.map(OwnedFd::from),
+    };
     let supervisor = crate::launcher::start(&sandbox.helper, &request, &ends)?;
     Ok((Process::Supervised(link), supervisor))
 }
@@ -101,7 +120,7 @@ fn supervised(
     _: &CommandSpec,
     _: Vec<OsString>,
     _: Vec<EnvChange>,
-    _: [PipeWriter; 2],
+    _: Streams,
 ) -> io::Result<(Process, Pid)> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -111,18 +130,19 @@ fn own(
     spec: &CommandSpec,
     words: &[OsString],
     env: Vec<EnvChange>,
-    [out, err]: [PipeWriter; 2],
+    streams: Streams,
 ) -> io::Result<(Process, Pid)> {
     let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     #[expect(clippy::disallowed_methods, reason = "this is where processes start")]
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    let stdin = streams.stdin.map_or_else(Stdio::null, Stdio::from);
+    command.args(args).stdin(stdin).kill_on_drop(true);
     leave_the_terminal(&mut command);
     if let Some(dir) = &spec.dir {
         command.current_dir(dir);
     }
     environment::prepare(&mut command, env);
-    let child = command.stdout(out).stderr(err).spawn()?;
+    let child = command.stdout(streams.stdout).stderr(streams.stderr).spawn()?;
     let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let leader = leader.ok_or_else(|| io::Error::other("it has no process id"))?;
     Ok((Process::Child(child), leader))

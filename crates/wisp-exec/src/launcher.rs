@@ -28,8 +28,13 @@ struct Launcher {
     process: Child,
 }
 
-/// What a command is started with: the supervisor's end of its link, its standard output and its standard error.
-pub(crate) type Ends = [OwnedFd; 3];
+/// What a command is started with.
+pub(crate) struct Ends {
+    /// The supervisor's end of its link, its standard output and its standard error.
+    pub(crate) always: [OwnedFd; 3],
+    /// Its standard input; none for nothing to read.
+    pub(crate) stdin: Option<OwnedFd>,
+}
 
 /// Has a command started; returns its supervisor's process. Errors: there is no launcher, or it could not start it.
 pub(crate) fn start(helper: &Path, request: &Request, ends: &Ends) -> io::Result<Pid> {
@@ -84,8 +89,8 @@ impl Launcher {
     /// Sends the length of a request, and with it what the command is started with.
     fn greet(&self, bytes: &[u8], ends: &Ends) -> io::Result<()> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
-        let ends = [ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let ends: Vec<_> = ends.always.iter().chain(&ends.stdin).map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut with = SendAncillaryBuffer::new(&mut space);
         with.push(SendAncillaryMessage::ScmRights(&ends));
         let sent = sendmsg(

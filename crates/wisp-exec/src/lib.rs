@@ -28,6 +28,11 @@
 //! the bound. [`StreamOutput::reader`] reads what was kept from wherever it is, with the caller's line in place of what
 //! was not. When the disk is full, the outcome arrives all the same, with head and tail and the reason.
 //!
+//! # Programs that are talked to
+//!
+//! [`serve`] starts a program as [`run`] does, and gives its caller all three of its streams: a server that is spoken to
+//! for as long as wisp runs. It ends with its [`Served`].
+//!
 //! # Programs for the person
 //!
 //! [`run_pager`] and [`run_interactive`] are the opposite: the program gets the terminal, and the keyboard's signals
@@ -69,6 +74,7 @@ mod probe;
 mod pump;
 mod run;
 pub mod sandbox;
+mod served;
 mod signals;
 mod spec;
 mod spill;
@@ -86,5 +92,6 @@ pub use outcome::{Disabled, Ending, LeftBehind, Outcome};
 pub use probe::probe;
 pub use run::run;
 pub use sandbox::{Confinement, Limits, Profile, Reached, Sandbox, helper, memory, own_helper};
+pub use served::{Served, Streams, serve};
 pub use signals::signal_name;
 pub use spec::{CommandSpec, DEFAULT_BOUND, EnvChange, Program, SpillTo};

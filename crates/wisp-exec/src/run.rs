@@ -18,12 +18,12 @@ use crate::pump::{Control, Lane, Pump, Pumped};
 use crate::{CommandSpec, Disabled, Ending, ExecError, Outcome, Stream};
 
 /// The status of a command whose supervisor is gone, or has ended it.
-fn killed() -> ExitStatus {
+pub(crate) fn killed() -> ExitStatus {
     ExitStatus::from_raw(Signal::KILL.as_raw())
 }
 
 /// From SIGTERM to SIGKILL for a command that is stopped (design: "Process hygiene").
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// The same for what a command left running when it ended by itself.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
@@ -48,7 +48,7 @@ pub async fn run(spec: CommandSpec) -> Result<Outcome, ExecError> {
         tag,
         stdout,
         stderr,
-    } = launch(&spec)?;
+    } = launch(&spec, None)?;
     let mut running = Running::new(process);
     let lane = |stream, from| {
         Lane::new(
@@ -96,7 +96,7 @@ fn live(spec: &CommandSpec, stream: Stream) -> Option<LiveLane> {
 }
 
 /// Why there is no ending to report.
-enum Unended {
+pub(crate) enum Unended {
     /// The program could not be executed, or the sandbox not be set up.
     NeverBegan(Said),
     Lost(io::Error),
@@ -109,7 +109,7 @@ impl From<io::Error> for Unended {
 }
 
 impl Unended {
-    fn into_error(self, spec: &CommandSpec) -> ExecError {
+    pub(crate) fn into_error(self, spec: &CommandSpec) -> ExecError {
         let program = spec.argv_itself().into_iter().next().unwrap_or_default();
         match self {
             Self::NeverBegan(Said::NotLaunched(number)) => ExecError::Launch {
@@ -127,10 +127,10 @@ impl Unended {
 }
 
 /// A command that runs: its own process, or the supervisor above it.
-struct Running {
+pub(crate) struct Running {
     process: Process,
     /// Whether something of it may still run when its own process has ended.
-    left: bool,
+    pub(crate) left: bool,
     /// Whether it failed with about as much memory as it may have.
     full: bool,
     /// The number of processes it was ended for.
@@ -138,7 +138,7 @@ struct Running {
 }
 
 impl Running {
-    fn new(process: Process) -> Self {
+    pub(crate) fn new(process: Process) -> Self {
         Self {
             process,
             left: true,
@@ -148,7 +148,7 @@ impl Running {
     }
 
     /// Waits for the command's own process. May be dropped and called again.
-    async fn wait(&mut self) -> Result<ExitStatus, Unended> {
+    pub(crate) async fn wait(&mut self) -> Result<ExitStatus, Unended> {
         let link = match &mut self.process {
             Process::Child(child) => return Ok(child.wait().await?),
             Process::Supervised(link) => link,
@@ -169,7 +169,7 @@ impl Running {
     }
 
     /// Lets the supervisor end what may be left, and waits for it. Returns what it gave another name.
-    async fn close(self) -> Vec<Disabled> {
+    pub(crate) async fn close(self) -> Vec<Disabled> {
         match self.process {
             Process::Child(_) => Vec::new(),
             Process::Supervised(link) => link.close().await,

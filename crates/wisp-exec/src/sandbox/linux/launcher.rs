@@ -58,8 +58,22 @@ struct Running {
     absent: Absent,
 }
 
-/// What came with a request: the supervisor's end of the link, standard output, standard error.
-type Ends = [OwnedFd; 3];
+/// What came with a request.
+pub(super) struct Ends {
+    /// The supervisor's end of the link, standard output, standard error.
+    pub(super) always: [OwnedFd; 3],
+    /// Standard input; none for nothing to read.
+    pub(super) stdin: Option<OwnedFd>,
+}
+
+impl Ends {
+    /// The descriptors in the order they are sent: three, or four with a standard input.
+    fn of(mut sent: Vec<OwnedFd>) -> Option<Self> {
+        let stdin = if sent.len() == 4 { sent.pop() } else { None };
+        let always = sent.try_into().ok()?;
+        Some(Self { always, stdin })
+    }
+}
 
 impl Launcher {
     fn new() -> io::Result<Self> {
@@ -260,7 +274,7 @@ fn temporary() -> io::Result<PathBuf> {
 /// A request as it came, with what came along; none at the end.
 fn received(mut socket: &UnixStream) -> io::Result<Option<(Vec<u8>, Option<Ends>)>> {
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut with = RecvAncillaryBuffer::new(&mut space);
     let mut into = [IoSliceMut::new(&mut length)];
     let got = recvmsg(socket, &mut into, &mut with, RecvFlags::CMSG_CLOEXEC)?.bytes;
@@ -280,5 +294,5 @@ fn received(mut socket: &UnixStream) -> io::Result<Option<(Vec<u8>, Option<Ends>
     }
     let mut bytes = vec![0; length];
     socket.read_exact(&mut bytes)?;
-    Ok(Some((bytes, ends.try_into().ok())))
+    Ok(Some((bytes, Ends::of(ends))))
 }

@@ -17,6 +17,7 @@ use rustix::process::{
 };
 
 use super::appeared::Absent;
+use super::launcher::Ends;
 use super::readable::Readable;
 use super::{confine, fork, leave};
 use crate::EnvChange;
@@ -37,8 +38,8 @@ pub(super) struct Order {
     pub(super) words: Words,
     pub(super) dir: Option<PathBuf>,
     pub(super) env: Vec<EnvChange>,
-    /// This side of the link, standard output and standard error.
-    pub(super) ends: [OwnedFd; 3],
+    /// This side of the link, and the command's three streams.
+    pub(super) ends: Ends,
     /// The directory that is the command's alone.
     pub(super) temporary: Option<PathBuf>,
     /// The rules of what it may read.
@@ -55,12 +56,16 @@ pub(super) fn supervise(order: Order) -> io::Result<()> {
         words,
         dir,
         env,
-        ends: [link, stdout, stderr],
+        ends,
         temporary,
         readable,
         absent,
         above,
     } = order;
+    let Ends {
+        always: [link, stdout, stderr],
+        stdin,
+    } = ends;
     rustix::process::setpgid(None, None)?;
     set_child_subreaper(Some(getpid()))?;
     let mut supervisor = Supervisor {
@@ -78,6 +83,7 @@ pub(super) fn supervise(order: Order) -> io::Result<()> {
             dir,
             env,
             outputs: [stdout, stderr],
+            stdin,
             readable,
             above,
         };
@@ -86,7 +92,7 @@ pub(super) fn supervise(order: Order) -> io::Result<()> {
         leave(126)
     };
     // The command's outputs end with the command, and the rules are its own.
-    drop((stdout, stderr, readable));
+    drop((stdin, stdout, stderr, readable));
     supervisor.run(child);
     Ok(())
 }
@@ -97,6 +103,7 @@ struct Start {
     dir: Option<PathBuf>,
     env: Vec<EnvChange>,
     outputs: [OwnedFd; 2],
+    stdin: Option<OwnedFd>,
     readable: Option<Readable>,
     above: [Option<Pid>; 2],
 }
@@ -107,6 +114,9 @@ fn become_command(words: &Words, temporary: Option<&Path>, start: Start) -> Resu
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| e.to_string())?;
     if getppid() != Some(start.supervisor) {
         return Err("its supervisor is gone".to_owned());
+    }
+    if let Some(stdin) = &start.stdin {
+        rustix::stdio::dup2_stdin(stdin).map_err(|e| format!("standard input: {e}"))?;
     }
     let [stdout, stderr] = &start.outputs;
     rustix::stdio::dup2_stdout(stdout).map_err(|e| format!("standard output: {e}"))?;
