@@ -47,6 +47,64 @@ pub enum Request {
         /// `write`, `append` or `replace`.
         mode: String,
     },
+    /// A tool of another program is called.
+    Tool(ForeignTool),
+}
+
+/// A tool of a server that the user configured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignTool {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The tool's name as the model has it: letters, digits, `_` and `-`.
+    pub name: String,
+    /// The arguments, as JSON on one line.
+    pub arguments: String,
+    /// Whether the user declared that it changes nothing.
+    pub safe: bool,
+    /// What the server says that the tool may do. It can only add reasons: a server is not believed when it says less.
+    pub hints: Vec<String>,
+}
+
+/// The most characters of a tool's arguments that a person is shown when asked.
+const ARGUMENTS: usize = 4_000;
+
+impl ForeignTool {
+    /// The call on one line, as patterns of the policy are held against it.
+    pub fn line(&self) -> String {
+        format!("{} {}", self.name, self.arguments)
+    }
+
+    fn shown(&self) -> String {
+        match self.arguments.char_indices().nth(ARGUMENTS) {
+            Some((at, _)) => {
+                let more = self.arguments[at..].chars().count();
+                let begun = &self.arguments[..at];
+                format!("{} {begun} … ({more} more characters, in the audit)", self.name)
+            }
+            None => self.line(),
+        }
+    }
+
+    fn judged(&self) -> Thing {
+        let server = &self.server;
+        let (level, mut reasons) = if self.safe {
+            let why = format!("you declared it safe (mcp.servers.{server}.safe)");
+            (Level::Safe, vec![why])
+        } else {
+            let why = format!("a tool of the MCP server {server}: what it does is not known");
+            (Level::Moderate, vec![why])
+        };
+        reasons.splice(..0, self.hints.iter().cloned());
+        Thing {
+            text: self.line(),
+            exact: self.line(),
+            level,
+            reasons,
+            // No program has a colon in a pattern of its own, so that a yes to one is never a yes to the other.
+            pattern: Pattern::Program(format!("mcp:{}", self.name)),
+        }
+    }
 }
 
 impl Request {
@@ -56,6 +114,7 @@ impl Request {
             Self::Command { line } => visible(line),
             Self::Read { path, real, .. } => visible(&named("read_file", path, real)),
             Self::Edit { path, real, mode } => visible(&named(&format!("edit_file {mode}"), path, real)),
+            Self::Tool(tool) => visible(&tool.shown()),
         }
     }
 }
@@ -177,6 +236,11 @@ impl Gate {
             Request::Command { line } => self.judge_line(line, place),
             Request::Read { path, real, inside } => Ok(vec![read(path, real, *inside, &place.own)]),
             Request::Edit { path, real, mode } => Ok(vec![edit(path, real, mode, place.directory)]),
+            Request::Tool(tool) => {
+                let denied = self.policy.check_tool(&tool.line());
+                denied.map_err(Refusal::Policy)?;
+                Ok(vec![tool.judged()])
+            }
         }
     }
 
@@ -461,6 +525,75 @@ mod tests {
             let question = asked(&read_of(path, real, true), &none).expect("a question");
             assert_eq!(question.level, Level::Dangerous, "{path}");
         }
+    }
+
+    fn tool(name: &str, arguments: &str) -> Request {
+        Request::Tool(ForeignTool {
+            server: "files".to_owned(),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            safe: false,
+            hints: vec!["the server says that it may overwrite or delete".to_owned()],
+        })
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_asked_about_whatever_the_server_says_and_a_yes_is_for_that_tool() {
+        let question =
+            asked(&tool("files__write", r#"{"path":"a"}"#), &Approvals::new()).expect("a question");
+        assert_eq!(question.level, Level::Moderate);
+        assert_eq!(question.command, r#"files__write {"path":"a"}"#);
+        assert_eq!(question.pattern, "mcp:files__write *");
+        assert_eq!(
+            question.reasons,
+            [
+                "the server says that it may overwrite or delete",
+                "a tool of the MCP server files: what it does is not known"
+            ]
+        );
+        let approvals = after_yes(&tool("files__write", "{}"), Scope::Session);
+        assert!(asked(&tool("files__write", r#"{"path":"b"}"#), &approvals).is_none());
+        assert!(asked(&tool("files__delete", "{}"), &approvals).is_some());
+        assert!(asked(&line("files__write a"), &approvals).is_some());
+        assert!(asked(&line("mcp:files__write a"), &approvals).is_some());
+    }
+
+    #[test]
+    fn a_yes_to_a_program_is_none_to_a_tool_of_its_name() {
+        let approvals = after_yes(&line("files__write a"), Scope::Session);
+        assert!(asked(&tool("files__write", "{}"), &approvals).is_some());
+    }
+
+    #[test]
+    fn a_tool_declared_safe_is_not_asked_about_and_the_deny_list_still_holds() {
+        let policy =
+            Policy::new(&["files__read .*secret".to_owned()], &["^git ".to_owned()]).expect("patterns");
+        let gate = Gate::new(policy, Threshold::From(Level::Moderate));
+        let safe = |arguments: &str| {
+            let Request::Tool(tool) = tool("files__read", arguments) else {
+                unreachable!("it is one")
+            };
+            Request::Tool(ForeignTool { safe: true, ..tool })
+        };
+        let decide = |request| gate.decide(&request, &Approvals::new(), &place());
+        assert!(matches!(decide(safe("{}")), Decision::Allowed { .. }));
+        assert_eq!(
+            decide(safe(r#"{"path":"secret"}"#)),
+            Decision::Denied(Refusal::Policy(
+                "call matches deny pattern files__read .*secret".to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn arguments_that_are_long_are_shown_to_their_bound_with_what_is_missing() {
+        let long = tool("files__write", &"é".repeat(4_001));
+        let shown = long.shown();
+        assert!(
+            shown.ends_with("é … (1 more characters, in the audit)"),
+            "{shown}"
+        );
+        assert!(!tool("files__write", &"é".repeat(4_000)).shown().contains('…'));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub use approvals::{Approval, Approvals, Grant, Scope, Thing};
 pub use checks::git_config_programs;
 pub use command::{Redirect, Shape, SimpleCommand, Word};
 pub use confine::{Confinement, Profile};
-pub use gate::{Decision, Gate, Place, Question, Request};
+pub use gate::{Decision, ForeignTool, Gate, Place, Question, Request};
 pub use level::{Level, Threshold, Verdict};
 pub use look::links;
 pub use mode::{Mode, Ruling, UnknownMode};

@@ -81,6 +81,15 @@ impl Policy {
         commands.try_for_each(|part| self.allow_text(&[&part.text, &part.plain()]))
     }
 
+    /// Holds a call of a server's tool against the person's deny list; the allow list is for commands. The error is the
+    /// reason.
+    pub fn check_tool(&self, call: &str) -> Result<(), String> {
+        match self.deny.iter().find(|pattern| pattern.is_match(call)) {
+            Some(pattern) => Err(format!("call matches deny pattern {pattern}")),
+            None => Ok(()),
+        }
+    }
+
     fn deny_line(&self, line: &str) -> Result<(), String> {
         match self.deny.iter().find(|pattern| pattern.is_match(line)) {
             Some(pattern) => Err(format!("command matches deny pattern {pattern}")),

@@ -48,6 +48,7 @@ impl Refusal {
             Request::Command { .. } => "command",
             Request::Read { .. } => "read",
             Request::Edit { .. } => "edit",
+            Request::Tool(_) => "call",
         };
         let verb = match self {
             Self::Policy(_) => "denied by policy",

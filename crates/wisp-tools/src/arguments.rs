@@ -27,6 +27,12 @@ pub enum Kind {
     Boolean,
     /// A list of strings.
     Texts,
+    /// A list of anything; only of tools whose definition is not wisp's.
+    List,
+    /// An object; only of such tools.
+    Object,
+    /// Anything; only of such tools.
+    Any,
 }
 
 impl Kind {
@@ -37,7 +43,9 @@ impl Kind {
             Self::Integer => "integer",
             Self::Number => "number",
             Self::Boolean => "boolean",
-            Self::Texts => "array",
+            Self::Texts | Self::List => "array",
+            Self::Object => "object",
+            Self::Any => "any",
         }
     }
 
@@ -48,6 +56,9 @@ impl Kind {
             Self::Integer | Self::Number => "3",
             Self::Boolean => "true",
             Self::Texts => r#"["text", "text"]"#,
+            Self::List => "[…]",
+            Self::Object => "{…}",
+            Self::Any => "…",
         };
         format!("{name:?}: {value}")
     }
@@ -71,6 +82,9 @@ pub struct Parameter {
 impl Parameter {
     fn schema(&self) -> Value {
         let mut schema = json!({"type": self.kind.name(), "description": self.description});
+        if self.kind == Kind::Any {
+            schema = json!({"description": self.description});
+        }
         if self.kind == Kind::Texts {
             schema["items"] = json!({"type": "string"});
         }

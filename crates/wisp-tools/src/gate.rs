@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wisp_audit::Kind;
 use wisp_guard::{
-    Approval, ApprovalFile, Approvals, Confinement, Decision, Gate, Grant, Level, Mode, Place, Profile,
-    Refusal, Request, Ruling, Scope, StoreError, Surroundings, Threshold, links,
+    Approval, ApprovalFile, Approvals, Confinement, Decision, ForeignTool, Gate, Grant, Level, Mode, Place,
+    Profile, Refusal, Request, Ruling, Scope, StoreError, Surroundings, Threshold, links,
 };
 use wisp_host::Env;
 
@@ -246,6 +246,20 @@ impl Call<'_> {
             line: &line,
             directory: &directory,
             diff,
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Clears a call of a server's tool.
+    pub async fn clear_foreign(&mut self, tool: ForeignTool) -> Result<(), Returned> {
+        let directory = self.services.directory.clone();
+        let line = tool.line();
+        self.clear(Wanted {
+            request: Request::Tool(tool),
+            line: &line,
+            directory: &directory,
+            diff: None,
         })
         .await
         .map(drop)

@@ -75,6 +75,21 @@ pub trait Tool: Send + Sync {
     /// The row that describes it, under the options in force.
     fn descriptor(&self) -> Descriptor;
 
+    /// The definition as Ollama takes it.
+    fn definition(&self) -> Value {
+        self.descriptor().definition()
+    }
+
+    /// Whether the tool belongs to a program beside wisp, whose tools come and go between turns.
+    fn is_foreign(&self) -> bool {
+        false
+    }
+
+    /// Whether a call may give arguments that are not among the parameters.
+    fn takes_others(&self) -> bool {
+        false
+    }
+
     /// Whether a call that gives an argument the tool does not have is answered with that and not run. A tool that is
     /// not strict runs without it, and the model is told above the result.
     fn is_strict(&self) -> bool {

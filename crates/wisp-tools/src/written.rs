@@ -223,7 +223,9 @@ fn is_dummy(parameter: &Parameter, value: &Value, strict: bool) -> bool {
 fn is_dummy_text(kind: Kind, text: &str) -> bool {
     match kind {
         Kind::Text => ["", "null"].contains(&text),
-        Kind::Texts => ["", "null", "[]"].contains(&text),
+        Kind::Texts | Kind::List => ["", "null", "[]"].contains(&text),
+        Kind::Object => ["", "null", "{}"].contains(&text),
+        Kind::Any => text == "null",
         Kind::Integer | Kind::Number | Kind::Boolean => {
             ["", "0", "null", "none", "undefined"].contains(&text.to_ascii_lowercase().as_str())
         }

@@ -200,11 +200,15 @@ impl Registry {
 
     /// The definitions as they are sent: a JSON array, the same bytes each time.
     pub fn definitions(&self) -> String {
-        let mut rows = self.descriptors();
-        if self.lean {
-            rows.iter_mut().for_each(fewer);
-        }
-        Value::Array(rows.iter().map(Descriptor::definition).collect()).to_string()
+        let all = self.offered().map(|tool| {
+            if !self.lean || tool.is_foreign() {
+                return tool.definition();
+            }
+            let mut row = tool.descriptor();
+            fewer(&mut row);
+            row.definition()
+        });
+        Value::Array(all.collect()).to_string()
     }
 
     /// Says when `memory` is offered. A registry that does not hold the tool never offers it.
@@ -257,6 +261,12 @@ impl Registry {
     /// Adds a tool at the end of those offered.
     pub fn add(&mut self, tool: Box<dyn Tool>) {
         self.tools.push(tool);
+    }
+
+    /// Puts `tools` in the place of all that belong to programs beside wisp.
+    pub fn set_foreign(&mut self, tools: Vec<Box<dyn Tool>>) {
+        self.tools.retain(|tool| !tool.is_foreign());
+        self.tools.extend(tools);
     }
 
     /// Runs one call: recorded first, then run, then its whole output kept when it exceeds the budget. A token of a chat
@@ -429,7 +439,11 @@ impl Registry {
             Ok(given) => given,
             Err(why) => return (Returned::error(why), row.reads_only, None),
         };
-        let beside = arguments::unknown(name, &row.parameters, given);
+        let beside = if tool.takes_others() {
+            None
+        } else {
+            arguments::unknown(name, &row.parameters, given)
+        };
         if let Some(why) = beside.as_ref().filter(|_| tool.is_strict()) {
             return (Returned::error(why), row.reads_only, None);
         }
