@@ -32,6 +32,17 @@ const EXAMPLES: &[(&str, &str)] = &[
             "timeoutSeconds": 20
         }]"#,
     ),
+    (
+        "mcp.servers",
+        r#"{
+            "files": {
+                "command": "npx",
+                "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+                "safe": ["read_text_file", "list_directory", "search_files"],
+                "enabled": false
+            }
+        }"#,
+    ),
     // A file that is not there would stop every conversation.
     ("audit.key", "null"),
 ];

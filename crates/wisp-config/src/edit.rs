@@ -8,8 +8,8 @@ use wisp_host::files;
 use crate::error::ConfigError;
 use crate::load::{Config, WAYS, insert, lookup};
 use crate::nearest::nearest;
-use crate::setting::{Kind, Setting};
-use crate::table::{SETTINGS, setting};
+use crate::setting::Setting;
+use crate::table::{SERVERS, SETTINGS, setting};
 
 /// A change that was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +49,35 @@ impl Config {
         self.write(row, &file)
     }
 
+    /// Adds an MCP server, or puts another in its place; with `None` takes it out.
+    pub fn set_server(&mut self, name: &str, server: Option<Value>) -> Result<Changed, ConfigError> {
+        let row = known(SERVERS)?;
+        let mut file = self.file.clone();
+        let mut rows = match lookup(&file, SERVERS) {
+            Some(Value::Object(rows)) => rows.clone(),
+            _ => Map::new(),
+        };
+        match server {
+            Some(server) => {
+                let entry = Map::from_iter([(name.to_owned(), server.clone())]);
+                row.check(&entry.into()).map_err(|why| ConfigError::Refused {
+                    key: SERVERS.to_owned(),
+                    why,
+                })?;
+                rows.insert(name.to_owned(), server);
+            }
+            None => {
+                rows.shift_remove(name);
+            }
+        }
+        if rows.is_empty() {
+            remove(&mut file, SERVERS);
+        } else {
+            insert(&mut file, SERVERS, Value::Object(rows));
+        }
+        self.write(row, &file)
+    }
+
     /// Takes one setting out of the file, so that its default applies.
     pub fn unset(&mut self, name: &str) -> Result<Changed, ConfigError> {
         let mut file = self.file.clone();
@@ -70,10 +99,7 @@ impl Config {
         let real = self.real_path();
         let written = Encoding::of(&std::fs::read(&real).unwrap_or_default()).bytes(&text);
         files::replace(&real, &written)?;
-        let shown = |value: Option<&Value>| match (row.kind, value) {
-            (Kind::Secret, Some(_)) => Some(Value::from("(set)")),
-            (_, value) => value.cloned(),
-        };
+        let shown = |value: Option<&Value>| value.map(|value| row.kind.shown(value));
         let changed = Changed {
             key: row.name,
             old: shown(lookup(&self.file, row.name)),

@@ -136,11 +136,7 @@ impl Config {
     pub fn get(&self, name: &str) -> Option<Value> {
         let row = setting(name)?;
         let value = self.raw(name)?;
-        Some(if row.kind == Kind::Secret {
-            Value::from("(set)")
-        } else {
-            value
-        })
+        Some(row.kind.shown(&value))
     }
 
     /// The value in force, also of a secret.
@@ -300,7 +296,8 @@ fn is_known(path: &str) -> bool {
         || SETTINGS.iter().any(|row| {
             row.name == path
                 || is_under(path, row.name)
-                || (matches!(row.kind, Kind::Map | Kind::MapOf(_)) && is_under(row.name, path))
+                || (matches!(row.kind, Kind::Map | Kind::MapOf(_) | Kind::Servers)
+                    && is_under(row.name, path))
         })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::custom;
+use crate::{custom, servers};
 
 /// What values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +41,19 @@ pub enum Kind {
     MapOf(&'static [&'static str]),
     /// A list of tools of the person's own: see [`crate::custom`].
     Tools,
+    /// An object from name to MCP server: see [`crate::servers`].
+    Servers,
+}
+
+impl Kind {
+    /// A value as it may be printed and recorded: of a secret and of what may hold one only that it is set.
+    pub fn shown(self, value: &Value) -> Value {
+        match self {
+            Self::Secret => Value::from("(set)"),
+            Self::Servers => servers::hidden(value),
+            _ => value.clone(),
+        }
+    }
 }
 
 /// One setting: a row of [`crate::SETTINGS`].
@@ -80,6 +93,7 @@ impl Setting {
             (Kind::Texts, Value::Array(items)) => items.iter().all(Value::is_string),
             (Kind::Patterns, Value::Array(items)) => return check_patterns(items),
             (Kind::Tools, Value::Array(rows)) => return custom::read(rows).map(|_| ()),
+            (Kind::Servers, Value::Object(rows)) => return servers::read(rows).map(|_| ()),
             (Kind::Map, Value::Object(pairs)) => pairs.values().all(Value::is_string),
             (Kind::MapOf(words), Value::Object(pairs)) => {
                 let one = |value: &Value| value.as_str().is_some_and(|word| words.contains(&word));
@@ -92,7 +106,7 @@ impl Setting {
 
     fn wrong(&self, value: &Value) -> String {
         let found = match (self.kind, value) {
-            (Kind::Secret, _) => "what it is".to_owned(),
+            (Kind::Secret | Kind::Servers, _) => "what it is".to_owned(),
             (_, value) => shorten(&value.to_string()),
         };
         format!("must be {}, not {found}", self.allowed())
@@ -112,6 +126,7 @@ impl Setting {
             Kind::Map => "an object from name to text".to_owned(),
             Kind::MapOf(words) => format!("an object from name to {}", one_of(words)),
             Kind::Tools => "a list of tools".to_owned(),
+            Kind::Servers => "an object from name to server".to_owned(),
         }
     }
 
@@ -129,7 +144,7 @@ impl Setting {
             Kind::Texts => word.split(',').map(str::trim).filter(|w| !w.is_empty()).collect(),
             // A comma is part of many patterns: several need a JSON array.
             Kind::Patterns => Value::from(vec![word]),
-            Kind::Map | Kind::MapOf(_) | Kind::Tools => json(word)?,
+            Kind::Map | Kind::MapOf(_) | Kind::Tools | Kind::Servers => json(word)?,
         };
         self.check(&value)?;
         Ok(value)

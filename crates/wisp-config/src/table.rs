@@ -24,6 +24,12 @@ pub const THEMES: &[&str] = &["auto", "dark", "light", "ansi16", "none"];
 /// What `ollama.think` takes beside true and false.
 pub const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
 
+/// The setting that holds the MCP servers.
+pub const SERVERS: &str = "mcp.servers";
+
+/// How the tools of MCP servers are offered.
+pub const OFFERS: &[&str] = &["auto", "each", "one"];
+
 const DAY_SECONDS: i64 = 86_400;
 
 const fn row(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Setting {
@@ -242,6 +248,18 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Tools,
         "[]",
         "Tools of your own: commands a model may call with arguments",
+    ),
+    row(
+        SERVERS,
+        Kind::Servers,
+        "{}",
+        "MCP servers whose tools the model is offered, by name ([mcp](mcp.md)); `wisp mcp add` writes it",
+    ),
+    row(
+        "mcp.offer",
+        Kind::Choice(OFFERS),
+        "\"auto\"",
+        "How tools of MCP servers are offered: each by its definition, or all through one tool that gives definitions on demand; auto, by the room in the window",
     ),
     row(
         "shownOutputLines",

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use crate::custom::{self, CustomTool};
 use crate::load::Config;
+use crate::servers::{self, McpServer};
+use crate::table::SERVERS;
 
 impl Config {
     fn text(&self, name: &str) -> Option<String> {
@@ -224,6 +226,19 @@ impl Config {
         custom::read(&rows).expect("the rows were checked when they were read")
     }
 
+    /// The MCP servers, also those that are not enabled.
+    pub fn mcp_servers(&self) -> Vec<McpServer> {
+        let Some(Value::Object(rows)) = self.raw(SERVERS) else {
+            return Vec::new();
+        };
+        servers::read(&rows).expect("the rows were checked when they were read")
+    }
+
+    /// How the tools of MCP servers are offered: `auto`, `each` or `one`.
+    pub fn mcp_offer(&self) -> String {
+        self.choice("mcp.offer")
+    }
+
     /// Lines of an output the person is shown unasked.
     pub fn shown_output_lines(&self) -> u64 {
         self.whole_or_default("shownOutputLines")
@@ -335,6 +350,10 @@ mod tests {
         assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
         assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
         assert_eq!(config.custom_tools(), []);
+        assert_eq!(
+            (config.mcp_servers(), config.mcp_offer()),
+            (vec![], "auto".to_owned())
+        );
         assert!(
             config.sandbox() && config.sandbox_network() == "ask" && config.sandbox_writable().is_empty()
         );

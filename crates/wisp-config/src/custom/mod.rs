@@ -159,7 +159,7 @@ fn tool(row: &Value) -> Result<CustomTool, String> {
 }
 
 /// Refuses a field that means nothing; names that begin with `_` or `$` are remarks.
-fn known(row: &Map<String, Value>, fields: &[&str]) -> Result<(), String> {
+pub(crate) fn known(row: &Map<String, Value>, fields: &[&str]) -> Result<(), String> {
     let strange = row
         .keys()
         .find(|key| !fields.contains(&key.as_str()) && !key.starts_with(['_', '$']));
