@@ -13,6 +13,7 @@ use wisp_tools::{Finished, Registry};
 
 use crate::agents_md::AgentsFiles;
 use crate::events::Events;
+use crate::foreign::Foreign;
 use crate::form::Form;
 use crate::guided::messages::RawReplies;
 use crate::history::History;
@@ -125,6 +126,8 @@ pub struct Conversation {
     pub agents: AgentsFiles,
     /// The work beside the turns.
     pub jobs: Jobs,
+    /// The MCP servers.
+    pub foreign: Foreign,
 }
 
 /// What goes with messages beside their text.

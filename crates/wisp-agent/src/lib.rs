@@ -23,6 +23,11 @@ mod condense;
 mod conversation;
 mod engine;
 mod events;
+#[cfg(feature = "mcp")]
+mod foreign;
+#[cfg(not(feature = "mcp"))]
+#[path = "foreign_none.rs"]
+mod foreign;
 pub mod form;
 mod git;
 mod guided;
@@ -42,6 +47,8 @@ mod printed;
 mod receipt;
 pub mod saved;
 mod secrets;
+#[cfg(feature = "mcp")]
+pub mod servers_shown;
 mod slash;
 mod turn;
 mod typed;
@@ -51,7 +58,9 @@ pub use conversation::{Conversation, Shown};
 pub use engine::desk::reach;
 pub use engine::{Handle, Launch, start, start_with};
 pub use events::Events;
-pub use open::{Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, audit_key, client, ground, sandbox};
+pub use open::{
+    Ground, OpenError, SYSTEM_PROMPT, Selection, Setup, audit_key, client, confining, ground, sandbox,
+};
 pub use secrets::{MaskWhen, Masking, Secrets, far};
 pub use slash::permissions::row as approval_row;
 pub use turn::{MAX_STEPS, TurnError};

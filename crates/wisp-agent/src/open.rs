@@ -23,6 +23,7 @@ use wisp_tools::{Asking, Gatekeeper, Keep, Registry};
 use crate::agents_md::AgentsFiles;
 use crate::conversation::{Beside, Conversation, Terms};
 use crate::events::Events;
+use crate::foreign::Foreign;
 use crate::form::Form;
 use crate::history::History;
 use crate::jobs::Jobs;
@@ -38,6 +39,7 @@ use crate::secrets::{MaskWhen, Masking, Secrets};
 use crate::turn::MAX_STEPS;
 
 pub(crate) use parts::boundary;
+pub use parts::confining;
 
 /// wisp's own instructions, the first part of every system message.
 pub const SYSTEM_PROMPT: &str = include_str!("../../../assets/system-prompt.md");
@@ -427,6 +429,7 @@ pub async fn demo() -> Result<Chosen, OpenError> {
 /// Opens the conversation on a chosen model.
 pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
     let registry = registry(&ground, &chosen.model, &events)?;
+    let foreign = foreign(&ground, &events);
     let Ground {
         setup,
         paths,
@@ -478,6 +481,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         terms: setup.terms(),
         agents,
         jobs: Jobs::default(),
+        foreign,
     };
     begun(conversation, &setup, resumed.as_ref(), kept)
 }
@@ -495,6 +499,14 @@ fn begun(
         conversation.go_on(resumed);
     }
     Ok(conversation)
+}
+
+/// The MCP servers: of a conversation with no tools or with tools that were named, none are started.
+fn foreign(ground: &Ground, events: &Events) -> Foreign {
+    match &ground.setup.tools {
+        Selection::All => Foreign::start(ground, events),
+        Selection::None | Selection::Named(_) => Foreign::default(),
+    }
 }
 
 /// The tools of a conversation with this model, and what they work with.

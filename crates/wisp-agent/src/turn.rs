@@ -106,6 +106,7 @@ impl Conversation {
             end: None,
         });
         self.notice_agents(turn.person).await;
+        self.see_servers(turn).await;
         let prompt = self.within_budget(prompt);
         let ended = self.run_turn(&prompt, turn, &mut progress).await;
         if let Some(usual) = progress.before_guess.take() {

@@ -38,7 +38,6 @@ pub enum Reach {
 
 /// A server of the person's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field of the row")]
 pub struct McpServer {
     /// Its name: a letter, then letters, digits, `-` and single `_`, at most [`NAME`].
     pub name: String,
@@ -242,12 +241,12 @@ mod tests {
 
     use super::*;
 
-    fn read_of(rows: Value) -> Result<Vec<McpServer>, String> {
+    fn read_of(rows: &Value) -> Result<Vec<McpServer>, String> {
         super::read(rows.as_object().expect("an object"))
     }
 
-    fn wrong(row: Value) -> String {
-        let said = read_of(json!({ "s": row })).unwrap_err();
+    fn wrong(row: &Value) -> String {
+        let said = read_of(&json!({ "s": row })).unwrap_err();
         said.replace("has a server that cannot be used, 's': ", "")
     }
 
@@ -258,7 +257,7 @@ mod tests {
             "far": {"type": "http", "url": "https://mcp.example/mcp", "headers": {"Authorization": "Bearer x"},
                 "enabled": false, "tools": ["a"], "safe": ["a"], "timeoutSeconds": 5, "startSeconds": 600}
         });
-        let [files, far] = &read_of(rows).unwrap()[..] else {
+        let [files, far] = &read_of(&rows).unwrap()[..] else {
             panic!("two servers")
         };
         assert_eq!(
@@ -298,46 +297,46 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_the_servers_name() {
         assert_eq!(
-            read_of(json!({"a__b": {"command": "x"}})).unwrap_err(),
+            read_of(&json!({"a__b": {"command": "x"}})).unwrap_err(),
             "has a server that cannot be used, 'a__b': its name must be a letter, then letters, digits, - and single _ \
              between them, at most 24 in all"
         );
-        assert_eq!(wrong(json!({})), "it needs a command, with args, or a url");
+        assert_eq!(wrong(&json!({})), "it needs a command, with args, or a url");
         assert_eq!(
-            wrong(json!({"command": " "})),
+            wrong(&json!({"command": " "})),
             "it needs a command, with args, or a url"
         );
-        assert_eq!(wrong(json!("x")), "it must be an object");
+        assert_eq!(wrong(&json!("x")), "it must be an object");
         assert_eq!(
-            wrong(json!({"command": "x", "url": "http://h"})),
+            wrong(&json!({"command": "x", "url": "http://h"})),
             "it has a command and a url; give one of them"
         );
         assert_eq!(
-            wrong(json!({"url": "ftp://h"})),
+            wrong(&json!({"url": "ftp://h"})),
             "its url must begin with http:// or https://"
         );
         assert_eq!(
-            wrong(json!({"url": "http://h", "env": {}})),
+            wrong(&json!({"url": "http://h", "env": {}})),
             "its env is for a command, and it has a url"
         );
         assert_eq!(
-            wrong(json!({"command": "x", "arg": []})),
+            wrong(&json!({"command": "x", "arg": []})),
             "no field is called arg; did you mean args?"
         );
         assert_eq!(
-            wrong(json!({"command": "x", "args": [1]})),
+            wrong(&json!({"command": "x", "args": [1]})),
             "its args must be a list of texts"
         );
         assert_eq!(
-            wrong(json!({"command": "x", "env": {"A": 1}})),
+            wrong(&json!({"command": "x", "env": {"A": 1}})),
             "its env must be an object from name to text"
         );
         assert_eq!(
-            wrong(json!({"url": "http://h", "type": "sse"})),
+            wrong(&json!({"url": "http://h", "type": "sse"})),
             "its type sse is the old transport; wisp speaks stdio and http"
         );
         assert_eq!(
-            wrong(json!({"command": "x", "startSeconds": 601})),
+            wrong(&json!({"command": "x", "startSeconds": 601})),
             "its startSeconds must be a whole number from 1 to 600"
         );
     }

@@ -36,7 +36,7 @@ impl Cancel {
     }
 
     /// Waits for the first press.
-    pub(crate) async fn stopped(&self) {
+    pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }
 

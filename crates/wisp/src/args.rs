@@ -1,5 +1,8 @@
 //! The command line: what `wisp --help` prints is generated from these definitions.
 
+#[cfg(feature = "mcp")]
+pub mod mcp;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -64,6 +67,9 @@ pub enum Sub {
     Config(Config),
     /// List what you allowed for a directory or everywhere, and take it back
     Approvals(Approvals),
+    /// Add, try and remove MCP servers whose tools the model may call
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Mcp),
     /// Print what a shell needs to complete commands, models, ids and settings
     Completions(Completions),
     /// Write the pages of the manual into a directory

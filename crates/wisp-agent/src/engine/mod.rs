@@ -198,6 +198,7 @@ impl Engine {
         if let Some(jobs) = &mut self.hearing.jobs {
             jobs.close();
         }
+        self.conversation.foreign.end().await;
         self.conversation.close("closed");
         if let Some(how) = self.conversation.how_to_continue().filter(|_| self.parts) {
             self.events().note(NoteLevel::Info, how);

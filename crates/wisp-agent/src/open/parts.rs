@@ -43,8 +43,8 @@ pub(super) fn services(
     }
 }
 
-/// The sandbox as the settings have it.
-fn confining(config: &Config, env: &Env, wisp: &Path, directory: &Path) -> Confining {
+/// The sandbox as the settings have it, over wisp's home and a directory.
+pub fn confining(config: &Config, env: &Env, wisp: &Path, directory: &Path) -> Confining {
     let home = env.get("HOME").map(PathBuf::from);
     let place = |named: String| match (named.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -6,6 +6,7 @@ mod context;
 mod conversation;
 mod help;
 mod jobs;
+mod mcp;
 mod models;
 mod outputs;
 pub mod permissions;
@@ -130,6 +131,14 @@ pub static TABLE: &[Row] = &[
         "commands that run in the background (!COMMAND & begins one), and wisp's own jobs",
         "this chat",
         jobs::ps
+    ),
+    row!(
+        "/mcp",
+        [],
+        "[SERVER]",
+        "the MCP servers and their tools",
+        "this chat",
+        mcp::mcp
     ),
     row!(
         "/kill",

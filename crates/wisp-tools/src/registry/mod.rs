@@ -198,9 +198,25 @@ impl Registry {
         self.descriptors().iter().map(|d| d.name.to_string()).collect()
     }
 
+    /// The names of all tools but those of programs beside wisp.
+    pub fn own_names(&self) -> Vec<String> {
+        let own = self.tools.iter().filter(|tool| !tool.is_foreign());
+        own.map(|tool| tool.descriptor().name.to_string()).collect()
+    }
+
     /// The definitions as they are sent: a JSON array, the same bytes each time.
     pub fn definitions(&self) -> String {
-        let all = self.offered().map(|tool| {
+        self.defined(|_| true)
+    }
+
+    /// The same without the tools of programs beside wisp.
+    pub fn own_definitions(&self) -> String {
+        self.defined(|tool| !tool.is_foreign())
+    }
+
+    fn defined(&self, wanted: impl Fn(&dyn Tool) -> bool) -> String {
+        let offered = self.offered().filter(|tool| wanted(*tool));
+        let all = offered.map(|tool| {
             if !self.lean || tool.is_foreign() {
                 return tool.definition();
             }

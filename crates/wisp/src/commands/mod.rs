@@ -7,6 +7,8 @@ pub mod config;
 pub mod doctor;
 pub mod logs;
 pub mod man;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod models;
 pub mod outputs;
 mod recorded;
