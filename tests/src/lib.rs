@@ -215,6 +215,13 @@ impl Wisp {
             .collect()
     }
 
+    /// All that the audit holds, of every session.
+    pub fn audit_text(&self) -> String {
+        let files = files_in(&self.root().join("audit"));
+        let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
+        texts.collect()
+    }
+
     /// The kept outputs: each record with the bytes of its file.
     pub fn kept(&self) -> Vec<(Value, Vec<u8>)> {
         let sessions = files_in(&self.root().join("output"));

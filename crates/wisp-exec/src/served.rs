@@ -30,6 +30,8 @@ pub struct Streams {
 pub struct Served {
     /// None once it is over.
     running: Option<Running>,
+    /// How it ended, until somebody has heard of it.
+    over: Option<Result<Ending, ExecError>>,
     tag: Tag,
     spec: CommandSpec,
 }
@@ -52,6 +54,7 @@ pub fn serve(spec: CommandSpec) -> Result<(Served, Streams), ExecError> {
     } = launch(&spec, Some(theirs))?;
     let served = Served {
         running: Some(Running::new(process)),
+        over: None,
         tag,
         spec,
     };
@@ -80,18 +83,17 @@ impl Served {
     ///
     /// Errors: it could not be executed, or the system failed.
     pub async fn ended(&mut self) -> Result<Ending, ExecError> {
-        let Some(running) = &mut self.running else {
-            return Ok(Ending::of(killed()));
-        };
-        let ended = running.wait().await;
-        let left = running.left;
-        if left {
-            self.tag.signal(Signal::KILL);
+        if let Some(running) = &mut self.running {
+            let ended = running.wait().await;
+            self.over = Some(ended.map(Ending::of).map_err(|why| why.into_error(&self.spec)));
+            if running.left {
+                self.tag.signal(Signal::KILL);
+            }
+            if let Some(running) = self.running.take() {
+                running.close().await;
+            }
         }
-        if let Some(running) = self.running.take() {
-            running.close().await;
-        }
-        ended.map(Ending::of).map_err(|why| why.into_error(&self.spec))
+        self.over.take().unwrap_or_else(|| Ok(Ending::of(killed())))
     }
 
     /// Ends the program: its standard input should be closed before. It has two seconds to end by itself, as long again

@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, ReadBuf};
 const SPAN: Duration = Duration::from_secs(10);
 /// The most lines in a span: several times what a chatty server says.
 const LINES: u64 = 20_000;
-/// The most bytes in a span: sixteen of the largest messages.
-const BYTES: u64 = 256 << 20;
+/// The most bytes in a span: four of the largest messages.
+const BYTES: u64 = 64 << 20;
 
 /// What was cut off, as those who look at the server see it.
 #[derive(Debug, Clone, Default)]

@@ -15,7 +15,7 @@ use crate::servers::Around;
 use crate::session::{self, About, Ear};
 
 /// The least time between two readings of a list that the server says has changed.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How a server stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,6 +36,8 @@ use crate::{http, launch};
 const INITIALIZE: Duration = Duration::from_mins(2);
 /// How long it may take to list its tools.
 const LIST: Duration = Duration::from_secs(30);
+/// How long a program that has closed its output may take to end, which says more.
+const SOON: Duration = Duration::from_millis(500);
 /// The most pages of tools, and tools, that are read.
 const PAGES: usize = 32;
 const TOOLS: usize = 256;
@@ -174,9 +176,9 @@ pub(crate) async fn connect(server: &McpServer, around: &Around, ear: Ear) -> Re
         started = timeout(INITIALIZE, starting) => match started {
             Ok(Ok(running)) => return Ok(Session { running, served: Some(program), aside, flooded }),
             // Its own end says more than that its output ended.
-            Ok(Err(error)) => match timeout(Duration::from_millis(500), program.ended()).await {
+            Ok(Err(_)) if flooded.is() => flood(),
+            Ok(Err(error)) => match timeout(SOON, program.ended()).await {
                 Ok(ended) => over(ended),
-                Err(_) if flooded.is() => flood(),
                 Err(_) => line(&error.to_string(), 300),
             },
             Err(_) => late(),
@@ -262,7 +264,10 @@ impl Session {
             biased;
             () = stop => None,
             ended = served.ended() => Some(over(ended)),
-            _ = running.waiting() => Some("it closed its output".to_owned()),
+            _ = running.waiting() => Some(match timeout(SOON, served.ended()).await {
+                Ok(ended) => over(ended),
+                Err(_) => "it closed its output".to_owned(),
+            }),
         };
         // What was not waited for is dropped by now, and with it the server's standard input is closed.
         let why = why.map(|why| {

@@ -229,13 +229,13 @@ fn call(message: &Value, id: &Value, tools: &mut Vec<Value>, asked: &mut Option<
             text(id, "grown", false);
         }
         "write_file" => {
-            let path = given["path"].as_str().unwrap_or_default();
-            match wisp_host::files::replace(
-                path.as_ref(),
-                given["text"].as_str().unwrap_or_default().as_bytes(),
-            ) {
+            let path = std::env::current_dir()
+                .unwrap_or_default()
+                .join(given["path"].as_str().unwrap_or_default());
+            let path = path.as_path();
+            match wisp_host::files::replace(path, given["text"].as_str().unwrap_or_default().as_bytes()) {
                 Ok(()) => text(id, "written", false),
-                Err(error) => text(id, &format!("{path}: {error}"), true),
+                Err(error) => text(id, &error.to_string(), true),
             }
         }
         other => text(id, &format!("no tool {other}"), true),
