@@ -6,9 +6,8 @@ use std::time::Duration;
 use wisp_mcp::{Around, Offer, Servers};
 
 use crate::conversation::Conversation;
-use crate::events::Events;
 use crate::instructions;
-use crate::open::{Ground, confining};
+use crate::open::confining;
 use crate::protocol::NoteLevel;
 use crate::turn::Turn;
 
@@ -34,18 +33,23 @@ const TOKEN_BYTES: u64 = 3;
 
 impl Foreign {
     /// Starts the servers that are configured, in the background.
-    pub(crate) fn start(ground: &Ground, events: &Events) -> Self {
-        let configured = ground.config.mcp_servers();
+    pub(crate) fn start(conversation: &Conversation) -> Self {
+        let Conversation {
+            config,
+            env,
+            directory,
+            ..
+        } = conversation;
+        let configured = config.mcp_servers();
         if configured.is_empty() {
             return Self::default();
         }
-        let setup = &ground.setup;
-        let events = events.clone();
+        let events = conversation.events.clone();
         let around = Around {
-            directory: setup.directory.clone(),
-            env: setup.env.clone(),
-            confining: confining(&ground.config, &setup.env, ground.paths.home(), &setup.directory),
-            audit: ground.audit.clone(),
+            directory: directory.clone(),
+            env: env.clone(),
+            confining: confining(config, env, conversation.paths.home(), directory),
+            audit: conversation.audit.clone(),
             tell: Box::new(move |told| {
                 let level = if told.bad {
                     NoteLevel::Warning

@@ -1,8 +1,6 @@
 //! What stands in the place of MCP servers where wisp is built without them (feature `mcp`).
 
 use crate::conversation::Conversation;
-use crate::events::Events;
-use crate::open::Ground;
 use crate::protocol::NoteLevel;
 use crate::turn::Turn;
 
@@ -12,10 +10,15 @@ pub struct Foreign {}
 
 impl Foreign {
     /// Says so when some are configured.
-    pub(crate) fn start(ground: &Ground, events: &Events) -> Self {
-        if ground.config.mcp_servers().iter().any(|server| server.enabled) {
+    pub(crate) fn start(conversation: &Conversation) -> Self {
+        if conversation
+            .config
+            .mcp_servers()
+            .iter()
+            .any(|server| server.enabled)
+        {
             let text = "this wisp was built without MCP, so the servers of mcp.servers are not started";
-            events.note(NoteLevel::Warning, text);
+            conversation.events.note(NoteLevel::Warning, text);
         }
         Self {}
     }

@@ -429,7 +429,6 @@ pub async fn demo() -> Result<Chosen, OpenError> {
 /// Opens the conversation on a chosen model.
 pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversation, OpenError> {
     let registry = registry(&ground, &chosen.model, &events)?;
-    let foreign = foreign(&ground, &events);
     let Ground {
         setup,
         paths,
@@ -481,7 +480,7 @@ pub fn open(ground: Ground, chosen: Chosen, events: Events) -> Result<Conversati
         terms: setup.terms(),
         agents,
         jobs: Jobs::default(),
-        foreign,
+        foreign: Foreign::default(),
     };
     begun(conversation, &setup, resumed.as_ref(), kept)
 }
@@ -495,17 +494,18 @@ fn begun(
 ) -> Result<Conversation, OpenError> {
     conversation.fit_to_model();
     begun::record(&mut conversation, setup, resumed, kept)?;
-    if let Some(resumed) = resumed {
-        conversation.go_on(resumed);
-    }
+    set_going(&mut conversation, resumed, &setup.tools);
     Ok(conversation)
 }
 
-/// The MCP servers: of a conversation with no tools or with tools that were named, none are started.
-fn foreign(ground: &Ground, events: &Events) -> Foreign {
-    match &ground.setup.tools {
-        Selection::All => Foreign::start(ground, events),
-        Selection::None | Selection::Named(_) => Foreign::default(),
+/// What follows once the beginning is recorded: what was resumed goes on, and the MCP servers are started, unless the
+/// conversation has no tools or just those that were named.
+fn set_going(conversation: &mut Conversation, resumed: Option<&Resumed>, tools: &Selection) {
+    if let Some(resumed) = resumed {
+        conversation.go_on(resumed);
+    }
+    if *tools == Selection::All {
+        conversation.foreign = Foreign::start(conversation);
     }
 }
 
