@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "tests lay out a home and fail by panicking"
 )]
@@ -13,9 +14,9 @@ use ollama_sim::{Model, Reply, Seen, Server};
 use serde_json::{Value, json};
 use wisp_tests::{Wisp, binary, calls, framed_message, serve, tool_message};
 
-/// The entry of a server that behaves as `mode` says, with more fields.
-fn entry(mode: &[&str], more: &Value) -> Value {
-    let mut entry = json!({"command": binary("fake-mcp"), "args": mode});
+/// The entry of a server that behaves as its arguments say, with more fields.
+fn entry(behaves: &[&str], more: &Value) -> Value {
+    let mut entry = json!({"command": binary("fake-mcp"), "args": behaves});
     for (name, value) in more.as_object().unwrap() {
         entry[name] = value.clone();
     }
@@ -30,9 +31,9 @@ fn home(server: &Server, entry: &Value) -> Wisp {
 }
 
 /// What the model was told of one call that the person allowed.
-fn told(tool: &str, arguments: Value, mode: &[&str], more: &Value) -> (String, Wisp) {
+fn told(tool: &str, arguments: Value, behaves: &[&str], more: &Value) -> (String, Wisp) {
     let server = calls(tool, arguments);
-    let wisp = home(&server, &entry(mode, more));
+    let wisp = home(&server, &entry(behaves, more));
     let ran = wisp.run(&["--yes", "go"], "");
     assert_eq!(
         (ran.code, ran.text().as_str()),
@@ -87,9 +88,7 @@ fn a_servers_tool_is_offered_called_and_recorded_as_any_other() {
     let events = wisp.audit();
     let details = |kind: &str| {
         let event = events.iter().find(|event| event["kind"] == kind);
-        event
-            .map(|event| event["details"].clone())
-            .unwrap_or_else(|| panic!("no {kind}"))
+        event.map_or_else(|| panic!("no {kind}"), |event| event["details"].clone())
     };
     assert_eq!(details("mcp.server")["state"], "ready");
     assert_eq!(details("tool.call")["tool"], "fake__add");
