@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::clean::{CleanLines, Line, View};
+use crate::clean::{self, CleanLines, Line, View};
 use crate::content::{Content, Section, Stretch};
 use crate::streams;
 
@@ -69,6 +69,7 @@ impl<'a> Chunks<'a> {
     fn split(&mut self, mut line: Line) -> Chunk {
         let label = format!("{}: ", streams::label(self.sections, line.number));
         let end = line.text.floor_char_boundary(self.size - label.len() - 1);
+        let end = clean::word_start(line.text.as_bytes(), end);
         let text = format!("{label}{}\n", &line.text[..end]);
         let number = line.number;
         line.text.drain(..end);

@@ -16,6 +16,55 @@ pub use lines::{CleanLines, Line, PIECE, Part};
 
 use std::borrow::Cow;
 
+/// The longest word that is not cut in two, in bytes: longer than any key or token, so that no cut leaves a part of one
+/// that nothing recognises.
+const WORD: usize = 512;
+
+/// Whether a byte can be in the middle of a key, a token or a name.
+fn in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-./+=~".contains(&byte)
+}
+
+/// Where to cut `line` at or before byte `at` so that no word is cut in two: `at` itself where none is, or where the word
+/// is longer than 512 bytes or begins in the first half.
+///
+/// ```
+/// assert_eq!(wisp_output::clean::word_start(b"say the key k-1234", 16), 12);
+/// ```
+pub fn word_start(line: &[u8], at: usize) -> usize {
+    if at == 0 || at >= line.len() || !in_word(line[at]) {
+        return at;
+    }
+    let word = line[..at]
+        .iter()
+        .rev()
+        .take(WORD)
+        .take_while(|byte| in_word(**byte))
+        .count();
+    if word == WORD || word > at / 2 {
+        at
+    } else {
+        at - word
+    }
+}
+
+/// The same at or after byte `at`: what follows begins with a whole word.
+pub(crate) fn word_end(line: &[u8], at: usize) -> usize {
+    if at == 0 || at >= line.len() || !in_word(line[at - 1]) {
+        return at;
+    }
+    let word = line[at..]
+        .iter()
+        .take(WORD)
+        .take_while(|byte| in_word(**byte))
+        .count();
+    if word == WORD || word > (line.len() - at) / 2 {
+        at
+    } else {
+        at + word
+    }
+}
+
 /// For whom a line is cleaned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {

@@ -170,13 +170,17 @@ impl Head {
 
 /// The start of the line at byte `at`, cleaned to at most `room` bytes, and how many raw bytes it stands for.
 fn line_prefix(content: &dyn Content, at: u64, end: u64, room: usize) -> io::Result<(String, u64)> {
-    let raw = bytes_of(content, at, end.min(at + room as u64))?;
-    let mut length = memchr(b'\n', &raw).unwrap_or(raw.len());
+    // One more than fits, to see whether the cut is in a word.
+    let raw = bytes_of(content, at, end.min(at + room as u64 + 1))?;
+    let line = &raw[..memchr(b'\n', &raw).unwrap_or(raw.len())];
+    let mut length = line.len().min(room);
     loop {
-        length -= incomplete_suffix(&raw[..length]);
-        let text = clean::line(&raw[..length], View::Plain);
+        length -= incomplete_suffix(&line[..length]);
+        let text = clean::line(&line[..length], View::Plain);
         if text.len() <= room {
-            return Ok((text.into_owned(), length as u64));
+            let whole_words = clean::word_start(line, length);
+            let text = clean::line(&line[..whole_words], View::Plain);
+            return Ok((text.into_owned(), whole_words as u64));
         }
         length = shrunk(length, room, text.len());
     }
@@ -191,7 +195,9 @@ fn line_suffix(raw: &[u8], room: usize) -> (String, usize) {
         length -= continuation_prefix(suffix, length < raw.len());
         let text = clean::line(&raw[raw.len() - length..], View::Plain);
         if text.len() <= room {
-            return (text.into_owned(), length);
+            let whole_words = clean::word_end(raw, raw.len() - length);
+            let text = clean::line(&raw[whole_words..], View::Plain);
+            return (text.into_owned(), raw.len() - whole_words);
         }
         length = shrunk(length, room, text.len());
     }

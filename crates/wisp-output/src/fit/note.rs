@@ -188,6 +188,7 @@ fn quoted(text: &str) -> String {
         return cleaned.to_owned();
     }
     let end = cleaned.floor_char_boundary(QUOTE - "…".len());
+    let end = clean::word_start(cleaned.as_bytes(), end);
     format!("{}…", &cleaned[..end])
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::amount::{grouped, range};
-use crate::clean::{CleanLines, Line, Part, View};
+use crate::clean::{self, CleanLines, Line, Part, View};
 use crate::content::{Section, Stretch};
 use crate::pages::Pages;
 use crate::streams;
@@ -114,7 +114,8 @@ impl Page<'_> {
         }
         // A page shows at least one character, or paging would never end.
         let fits = self.room.saturating_sub(label.len() + 1);
-        let end = text.floor_char_boundary(fits).max(text.ceil_char_boundary(1));
+        let end = clean::word_start(text.as_bytes(), text.floor_char_boundary(fits));
+        let end = end.max(text.ceil_char_boundary(1));
         self.push(label, &text[..end], from.line);
         Start {
             line: from.line,

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::amount::{counted, grouped};
+use crate::clean;
 use crate::content::Section;
 use crate::pages::Pages;
 use crate::streams;
@@ -77,7 +78,8 @@ fn row(sections: &[Section], hit: &Hit) -> String {
     let end = hit
         .text
         .ceil_char_boundary((within(hit.found.0) + AROUND).min(hit.text.len()));
-    let window = &hit.text[start..end];
+    let text = hit.text.as_bytes();
+    let window = &hit.text[clean::word_start(text, start)..clean::word_end(text, end)];
     let (at, length) = (grouped(hit.found.0), grouped(hit.length));
     format!("{label} (match at byte offset {at} of {length}): …{window}…\n")
 }

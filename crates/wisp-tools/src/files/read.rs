@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::text::{self, BOM};
 use super::{alike, nearby};
 use wisp_output::amount::{counted, grouped, range};
+use wisp_output::clean::word_start;
 
 /// Lines of a page when the model names no limit.
 pub const DEFAULT_LIMIT: usize = 100;
@@ -437,6 +438,8 @@ impl Pager {
             cut = floor_char(&line.text, cut - (text.len() - room).div_ceil(3));
             text = String::from_utf8_lossy(&line.text[..cut]);
         }
+        cut = word_start(&line.text, cut);
+        text = String::from_utf8_lossy(&line.text[..cut]);
         let next = skip + cut + 1;
         let page = Page {
             opening: String::new(),

@@ -7,6 +7,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::sinks::Lossy;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use serde_json::Value;
+use wisp_output::clean::word_start;
 
 use super::find_files::Glob;
 use super::walk::{self, Scope, Seen};
@@ -217,5 +218,6 @@ fn short(line: &str) -> String {
         .rev()
         .find(|at| line.is_char_boundary(*at))
         .unwrap_or(0);
+    let fits = word_start(line.as_bytes(), fits);
     format!("{}…", &line[..fits])
 }
