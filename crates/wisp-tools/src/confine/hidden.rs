@@ -42,6 +42,9 @@ pub(super) struct Around<'a> {
 pub(super) struct Hiding {
     scan: Scan,
     watch: Watch,
+    /// Whether a command came before: the only one of a process is not worth watching directories for, which costs it
+    /// some ten milliseconds, most of them when the watch ends.
+    again: bool,
     /// The last list, and what it was made for; none when it may not hold any more.
     last: Option<([PathBuf; 4], Vec<PathBuf>)>,
     /// How often a list was made.
@@ -64,6 +67,9 @@ impl Hiding {
         }
         let (mut hidden, mut seen) = self.list(around);
         self.last = None;
+        if !std::mem::replace(&mut self.again, true) {
+            return hidden;
+        }
         // Until a list was made while all of its directories were watched.
         for _ in 0..3 {
             if !self.watch.add(&seen) {
@@ -363,6 +369,11 @@ mod tests {
                 hidden.filter(|path| path.starts_with(&root)).collect::<Vec<_>>()
             };
             let mut hiding = Hiding::default();
+            hiding.reading(&around);
+            assert_eq!(
+                hiding.made, 1,
+                "the first is made once, and nothing watched for it"
+            );
             let before = below(hiding.reading(&around));
             change(&root);
             let after = below(hiding.reading(&around));
