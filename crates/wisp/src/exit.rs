@@ -1,7 +1,7 @@
 //! Exit codes, and what a person can do about an error.
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -65,18 +65,23 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
     })
 }
 
-/// Set once a signal ends the process: nobody is asked for another line then.
-static LEAVING: AtomicBool = AtomicBool::new(false);
+/// The exit code once a signal ends the process: nobody is asked for another line then.
+static LEAVING: OnceLock<u8> = OnceLock::new();
 
 /// Whether a signal is ending the process.
 pub fn is_leaving() -> bool {
-    LEAVING.load(Ordering::SeqCst)
+    LEAVING.get().is_some()
+}
+
+/// The code a process ends with: that of the signal which ends it, however what it did meanwhile ended.
+pub fn final_code(code: ExitCode) -> ExitCode {
+    LEAVING.get().map_or(code, |signal| ExitCode::from(*signal))
 }
 
 /// Ends the process after a signal, once the engine has ended what it runs or [`GRACE`] has passed. The terminal is
 /// put back last, when nobody draws on it any more.
-pub async fn now(commands: &UnboundedSender<Command>, code: i32) -> ! {
-    LEAVING.store(true, Ordering::SeqCst);
+pub async fn now(commands: &UnboundedSender<Command>, code: u8) -> ! {
+    let code = *LEAVING.get_or_init(|| code);
     let _ = commands.send(Command::Quit);
     let _ = tokio::time::timeout(GRACE, commands.closed()).await;
     crate::terminal::restore();
@@ -84,5 +89,5 @@ pub async fn now(commands: &UnboundedSender<Command>, code: i32) -> ! {
         clippy::exit,
         reason = "a signal ends the process from outside the main thread"
     )]
-    std::process::exit(code)
+    std::process::exit(i32::from(code))
 }

@@ -34,10 +34,10 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     log_to_stderr(&env);
-    match run(cli, env.clone()) {
+    exit::final_code(match run(cli, env.clone()) {
         Ok(code) => code,
         Err(error) => tell(&error, env),
-    }
+    })
 }
 
 /// clap's own text, with wisp's exit code for a wrong command line.

@@ -188,8 +188,13 @@ fn host_allowed(request: &Request) -> bool {
     let suffixes = [".localhost", ".local", ".internal"];
     name.is_empty()
         || name == "localhost"
-        || name.parse().is_ok_and(local)
+        || name.parse().is_ok_and(|ip| local(ip) || is_own(ip))
         || suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// Whether an address is one of this machine's own: only such can be bound to.
+fn is_own(ip: std::net::IpAddr) -> bool {
+    std::net::UdpSocket::bind((ip, 0)).is_ok()
 }
 
 /// The host of a `Host` header, without brackets and port, in lower case.

@@ -77,9 +77,13 @@ const LACKS: &[(Feature, &str)] = &[
 
 /// Looks at the server and at `model`, else the configured one.
 pub async fn server(client: &Client, config: &Config, known: &Known, model: Option<&str>) -> Vec<Finding> {
+    let place = crate::secrets::far(client.host()).map(|text| Finding::good("where", text));
     let version = match client.version().await {
         Ok(version) => version,
-        Err(error) => return vec![Finding::failed("server", &error)],
+        Err(error) => {
+            let failed = Finding::failed("server", &error);
+            return std::iter::once(failed).chain(place).collect();
+        }
     };
     let guessed = if version.is_known() {
         ""
@@ -88,9 +92,7 @@ pub async fn server(client: &Client, config: &Config, known: &Known, model: Opti
     };
     let detail = format!("Ollama {version} answers at {}{guessed}", client.host());
     let mut findings = vec![Finding::good("server", detail)];
-    if let Some(text) = crate::secrets::far(client.host()) {
-        findings.push(Finding::good("where", text));
-    }
+    findings.extend(place);
     let lacks: Vec<&str> = LACKS
         .iter()
         .filter(|(feature, _)| !version.supports(*feature))
