@@ -259,8 +259,8 @@ fn lines_typed_ahead_are_each_run() {
 }
 
 #[test]
-fn sigterm_and_sighup_at_the_prompt_put_the_terminal_back() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+fn sigterm_sighup_and_sigquit_at_the_prompt_put_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)] {
         let wisp = Wisp::new();
         let mut terminal = Terminal::start(&wisp, &["chat"]);
         terminal.wait_for("> ");
