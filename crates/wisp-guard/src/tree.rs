@@ -351,7 +351,8 @@ fn check_gaps(node: Node<'_>, line: &str) -> Result<(), Unreadable> {
         }
         check_gap(line, at..child.start_byte(), blanks)?;
         at = at.max(child.end_byte());
-        after_word = word;
+        // A redirection ends with the word it goes to, and the body of a here-document with a line.
+        after_word = word || redirects && !child.kind().starts_with("heredoc");
     }
     check_gap(line, at..node.end_byte(), blanks)
 }
