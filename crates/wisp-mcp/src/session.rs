@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use wisp_config::servers::{McpServer, Reach};
 use wisp_exec::{Served, serve};
@@ -125,11 +126,32 @@ impl ClientHandler for Ear {
     }
 }
 
+/// What a server says beside the protocol.
+struct Aside {
+    kept: Arc<Mutex<Vec<u8>>>,
+    listening: JoinHandle<()>,
+}
+
+impl Aside {
+    fn of(from: Receiver) -> Self {
+        let kept = Arc::default();
+        let listening = tokio::spawn(listen(from, Arc::clone(&kept)));
+        Self { kept, listening }
+    }
+
+    /// A reason with the last line that was said, once it has been heard.
+    async fn explain(self, why: &str) -> String {
+        // A server's children may hold the stream open after its end.
+        let _ = timeout(SOON, self.listening).await;
+        with_aside(why, &self.kept)
+    }
+}
+
 /// A connection.
 pub(crate) struct Session {
     running: RunningService<RoleClient, Ear>,
-    served: Option<Served>,
-    aside: Arc<Mutex<Vec<u8>>>,
+    /// The program and what it says beside the protocol, of one that was started.
+    program: Option<(Served, Aside)>,
     flooded: Flooded,
 }
 
@@ -147,7 +169,6 @@ pub(crate) struct About {
 /// Connects to a server. The error says what went wrong and what the server last said beside the protocol.
 pub(crate) async fn connect(server: &McpServer, around: &Around, ear: Ear) -> Result<Session, String> {
     let flooded = Flooded::default();
-    let aside = Arc::default();
     if let Reach::Url { url, headers } = &server.reach {
         let transport = http::transport(url, headers, &around.env)?;
         let starting = rmcp::serve_client(ear, transport);
@@ -158,15 +179,14 @@ pub(crate) async fn connect(server: &McpServer, around: &Around, ear: Ear) -> Re
         };
         return Ok(Session {
             running,
-            served: None,
-            aside,
+            program: None,
             flooded,
         });
     }
     let spec = launch::spec(server, &around.directory, &around.env, &around.confining)?;
     let spec = spec.ok_or("it has no command")?;
     let (mut program, streams) = serve(spec).map_err(|e| e.to_string())?;
-    tokio::spawn(listen(streams.stderr, Arc::clone(&aside)));
+    let aside = Aside::of(streams.stderr);
     let ear_on = Bounded::new(streams.stdout, flooded.clone());
     let transport = rmcp::transport::async_rw::AsyncRwTransport::new_client(ear_on, streams.stdin)
         .with_max_line_length(MESSAGE);
@@ -174,7 +194,7 @@ pub(crate) async fn connect(server: &McpServer, around: &Around, ear: Ear) -> Re
     let why = tokio::select! {
         biased;
         started = timeout(INITIALIZE, starting) => match started {
-            Ok(Ok(running)) => return Ok(Session { running, served: Some(program), aside, flooded }),
+            Ok(Ok(running)) => return Ok(Session { running, program: Some((program, aside)), flooded }),
             // Its own end says more than that its output ended.
             Ok(Err(_)) if flooded.is() => flood(),
             Ok(Err(error)) => match timeout(SOON, program.ended()).await {
@@ -185,7 +205,7 @@ pub(crate) async fn connect(server: &McpServer, around: &Around, ear: Ear) -> Re
         },
         ended = program.ended() => over(ended),
     };
-    Err(with_aside(&why, &aside))
+    Err(aside.explain(&why).await)
 }
 
 fn late() -> String {
@@ -250,11 +270,10 @@ impl Session {
     pub(crate) async fn ended(self, stop: impl Future<Output = ()>) -> Option<String> {
         let Self {
             running,
-            served,
-            aside,
+            program,
             flooded,
         } = self;
-        let Some(mut served) = served else {
+        let Some((mut served, aside)) = program else {
             return tokio::select! {
                 _ = running.waiting() => Some("the connection ended".to_owned()),
                 () = stop => None,
@@ -270,15 +289,12 @@ impl Session {
             }),
         };
         // What was not waited for is dropped by now, and with it the server's standard input is closed.
-        let why = why.map(|why| {
-            if flooded.is() {
-                flood()
-            } else {
-                with_aside(&why, &aside)
-            }
-        });
         served.end().await;
-        why
+        match why {
+            Some(_) if flooded.is() => Some(flood()),
+            Some(why) => Some(aside.explain(&why).await),
+            None => None,
+        }
     }
 }
 
