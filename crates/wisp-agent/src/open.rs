@@ -88,6 +88,10 @@ pub struct Setup {
     pub ids: Arc<dyn IdSource>,
     /// How long is waited for what.
     pub waits: Waits,
+    /// The caller's name for the conversation, where a program opened it: its audit session is named after it.
+    pub thread: Option<String>,
+    /// The caller's instructions, after the person's own.
+    pub instructions: Option<String>,
     /// The least share of the window between what a condensation leaves and where the next one is due: 0.2. A test
     /// shows what it is there for by taking it away.
     pub margin: f64,
@@ -124,6 +128,8 @@ impl Setup {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             waits: Waits::default(),
+            thread: None,
+            instructions: None,
             margin: Target::default().margin,
         }
     }
@@ -316,7 +322,10 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
         Err(error) if setup.face == "respond" => Some(error),
         Err(error) => return Err(error.into()),
     };
-    let config = Config::load(&paths.config())?;
+    let mut config = Config::load(&paths.config())?;
+    if let Some(instructions) = &setup.instructions {
+        config.extend_system_prompt(instructions);
+    }
     let unrecorded = unwritable.is_some() && config.audit();
     if unrecorded {
         setup.tools = Selection::None;
@@ -329,7 +338,10 @@ pub fn ground(mut setup: Setup) -> Result<Ground, OpenError> {
         };
         format!("{error}; nothing is recorded{tools} (hint: {})", error.hint())
     });
-    let session = SessionId::new(&*setup.clock, &*setup.ids);
+    let session = match &setup.thread {
+        Some(thread) => SessionId::of_thread(thread, &*setup.ids),
+        None => SessionId::new(&*setup.clock, &*setup.ids),
+    };
     let (thread, resumed) = saved::open(&setup.saving, Folder::new(paths.transcripts()), session.as_str())?;
     let secrets = Secrets::default();
     let recorded = config.audit() && !unrecorded;
@@ -504,7 +516,8 @@ fn set_going(conversation: &mut Conversation, resumed: Option<&Resumed>, tools: 
     if let Some(resumed) = resumed {
         conversation.go_on(resumed);
     }
-    if *tools == Selection::All {
+    // A program that delegates has servers of its own.
+    if *tools == Selection::All && conversation.terms.face != "mcp" {
         conversation.foreign = Foreign::start(conversation);
     }
 }

@@ -145,6 +145,11 @@ impl Config {
         self.values.get(row.name).cloned().or_else(|| row.default_value())
     }
 
+    /// Puts a value in force, without a word in the file.
+    pub(crate) fn put(&mut self, name: &'static str, value: Value) {
+        self.values.insert(name, value);
+    }
+
     /// Whether the file sets it.
     pub fn is_set(&self, name: &str) -> bool {
         self.values.contains_key(name)

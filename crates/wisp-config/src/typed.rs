@@ -239,6 +239,13 @@ impl Config {
         self.choice("mcp.offer")
     }
 
+    /// Adds instructions after those of `systemPromptExtension`, for as long as this value lives; the file stays as it is.
+    pub fn extend_system_prompt(&mut self, more: &str) {
+        let own = self.system_prompt_extension();
+        let both = own.map_or_else(|| more.to_owned(), |own| format!("{own}\n\n{more}"));
+        self.put("systemPromptExtension", both.into());
+    }
+
     /// Lines of an output the person is shown unasked.
     pub fn shown_output_lines(&self) -> u64 {
         self.whole_or_default("shownOutputLines")

@@ -141,6 +141,7 @@ async fn open(arguments: &Arguments, env: &Env, directory: PathBuf) -> anyhow::R
         banner: true,
         warms: true,
         reads: true,
+        prompts: false,
     };
     let handle = start(ground, launch).await?;
     let link = Link {

@@ -67,7 +67,7 @@ pub enum Sub {
     Config(Config),
     /// List what you allowed for a directory or everywhere, and take it back
     Approvals(Approvals),
-    /// Add, try and remove MCP servers whose tools the model may call
+    /// Serve MCP on standard input and output, or manage the MCP servers whose tools the model may call
     #[cfg(feature = "mcp")]
     Mcp(mcp::Mcp),
     /// Print what a shell needs to complete commands, models, ids and settings

@@ -46,6 +46,8 @@ pub struct Engine {
     warm: WarmUp,
     /// Whether it is said at the end how to continue.
     parts: bool,
+    /// Whether every line is a message for the model.
+    prompts: bool,
 }
 
 /// Whether the conversation goes on.
@@ -69,6 +71,9 @@ pub struct Launch {
     pub banner: bool,
     /// Whether the model is warmed up while the first message is typed.
     pub warms: bool,
+    /// Whether every line is a message for the model: a program's, which has no slash commands, types no commands and
+    /// attaches no files.
+    pub prompts: bool,
     /// Whether a person reads along: shown the last exchange of a continued conversation, and told how to continue.
     pub reads: bool,
 }
@@ -89,7 +94,8 @@ pub async fn start(ground: Ground, launch: Launch) -> Result<Handle, OpenError> 
     start::greet(&conversation, launch);
     let engine = Engine::new(conversation, from_face)
         .warming(launch.warms)
-        .parting(launch.reads);
+        .parting(launch.reads)
+        .prompted(launch.prompts);
     tokio::spawn(engine.run());
     Ok(handle)
 }
@@ -161,6 +167,7 @@ impl Engine {
             hearing,
             warm: WarmUp::default(),
             parts: false,
+            prompts: false,
         }
     }
 
@@ -173,6 +180,11 @@ impl Engine {
     /// The same, which says at its end how to continue, or not.
     fn parting(self, parts: bool) -> Self {
         Self { parts, ..self }
+    }
+
+    /// The same, to which every line is a message, or not.
+    fn prompted(self, prompts: bool) -> Self {
+        Self { prompts, ..self }
     }
 
     /// Runs until the face leaves or is gone.
@@ -286,6 +298,11 @@ impl Engine {
     async fn line(&mut self, text: String) -> Next {
         let line = text.trim();
         if line.is_empty() {
+            return Next::Go;
+        }
+        if self.prompts {
+            self.conversation.mentions_read = true;
+            self.turn(&text).await;
             return Next::Go;
         }
         self.conversation.typed.note(line);

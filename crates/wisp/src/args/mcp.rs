@@ -1,13 +1,23 @@
 //! `wisp mcp …`: its arguments.
 
 use clap::{Args, Subcommand};
+use wisp_agent::args::Talk;
 
-/// Add, try and remove MCP servers whose tools the model may call
+/// Serve MCP on standard input and output, or manage the MCP servers whose tools the model may call
+///
+/// Without a subcommand, wisp is a server: another agent sends prompts to a model on this machine (docs/mcp.md).
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Mcp {
-    /// What to do.
+    /// What to do with the servers of the configuration; without it, serve.
     #[command(subcommand)]
-    pub command: McpSub,
+    pub command: Option<McpSub>,
+    /// Model and tools.
+    #[command(flatten)]
+    pub talk: Talk,
+    /// Instructions for threads whose caller gives none
+    #[arg(long, short)]
+    pub instructions: Option<String>,
 }
 
 /// What is done with MCP servers.

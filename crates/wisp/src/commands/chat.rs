@@ -34,6 +34,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
                 banner: true,
                 warms: false,
                 reads: false,
+                prompts: false,
             },
         ))?;
         return Ok(crate::chat::json::run(&runtime, handle));
@@ -45,6 +46,7 @@ pub fn run(args: &Chat, env: Env) -> anyhow::Result<ExitCode> {
             banner: interactive,
             warms: interactive,
             reads: interactive,
+            prompts: false,
         },
     ))?;
     let first = Some(args.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());

@@ -11,10 +11,12 @@ use wisp_config::table::SERVERS;
 use wisp_config::{Changed, Config, Paths};
 use wisp_host::Env;
 use wisp_mcp::{Around, Offer, Servers, Standing};
+use wisp_mcp_server::Options;
 use wisp_term::{Role, safe};
 
 use super::recorded::Recorded;
 use super::{directory, paths, runtime};
+use crate::args::Talk;
 use crate::args::mcp::{Mcp, McpAdd, McpSub};
 use crate::exit::{FAILED, Usage};
 use crate::screen::Screen;
@@ -27,7 +29,10 @@ pub fn run(args: Mcp, env: Env) -> anyhow::Result<ExitCode> {
     let paths = paths(&env)?;
     let mut config = Config::load(&paths.config())?;
     let mut screen = Screen::new(env.clone(), &config.theme());
-    let code = match args.command {
+    let Some(command) = args.command else {
+        return serve(&args.talk, args.instructions, &paths, env);
+    };
+    let code = match command {
         McpSub::Add(add) => {
             let row = row(&add)?;
             let changed = changed(&paths, &mut config, &add.name, Some(row))?;
@@ -54,6 +59,27 @@ pub fn run(args: Mcp, env: Env) -> anyhow::Result<ExitCode> {
     };
     screen.out.flush()?;
     Ok(code)
+}
+
+/// Serves until the client is gone. Standard output is the protocol's alone.
+fn serve(talk: &Talk, instructions: Option<String>, paths: &Paths, env: Env) -> anyhow::Result<ExitCode> {
+    let setup = super::setup(talk, env.clone(), "mcp")?;
+    paths.prepare()?;
+    let options = Options {
+        home: paths.home().to_owned(),
+        directory: setup.directory,
+        model: setup.model,
+        instructions,
+        tools: setup.tools,
+        yes: setup.yes,
+        env,
+    };
+    let runtime = runtime()?;
+    let served = runtime.block_on(wisp_mcp_server::serve(options));
+    // A read of standard input may still wait, and is nothing to wait for.
+    runtime.shutdown_background();
+    served.map_err(anyhow::Error::msg)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The entry of the configuration that the command line asks for.
