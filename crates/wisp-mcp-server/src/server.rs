@@ -4,6 +4,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -41,13 +42,25 @@ pub async fn serve(options: Options) -> Result<(), String> {
         gone: threads.gone.clone(),
     };
     let ended = match Box::pin(server.serve((heard, stdout))).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(|e| e.to_string()),
+        Ok(running) => tokio::select! {
+            ended = running.waiting() => ended.map(drop).map_err(|e| e.to_string()),
+            () = after(&threads.gone) => Ok(()),
+        },
         Err(error) => Err(error.to_string()),
     };
     threads.gone.cancel();
     threads.end().await;
     ended
 }
+
+/// Waits a little longer than until the client is gone: what was answered by then is still written.
+async fn after(gone: &CancellationToken) {
+    gone.cancelled().await;
+    tokio::time::sleep(LAST_WORDS).await;
+}
+
+/// How long answers are still written once the client has closed its end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Standard input, whose end stops what is under way: nobody waits for it any more.
 struct Heard<R> {
