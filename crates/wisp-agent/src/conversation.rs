@@ -135,6 +135,10 @@ pub struct Conversation {
 pub struct Beside {
     /// What the model is told with the next message, once: that the directory is another than before.
     pub notice: Option<String>,
+    /// What the model goes on with, by the word of a hook at a turn's end.
+    pub go_on: Option<String>,
+    /// Whether the turn under way is one that a hook asked for.
+    pub continuing: bool,
     /// The images of the messages of this session.
     pub images: Vec<Image>,
 }

@@ -33,6 +33,7 @@ mod git;
 mod guided;
 mod history;
 mod honest;
+mod hooks;
 mod images;
 mod instructions;
 pub mod jobs;

@@ -4,6 +4,7 @@ mod again;
 mod elsewhere;
 mod failure;
 mod guiding;
+mod hooked;
 mod judge;
 mod place;
 mod request;
@@ -136,6 +137,7 @@ impl Conversation {
         let end = self.ended(&progress, outcome, &turn.doing);
         self.speed
             .end_turn(end.tokens_per_second, end.first_token_seconds);
+        self.stop_hooked(outcome, turn).await;
         turn.doing.nothing();
         self.events.send(Event::Turn {
             phase: Phase::End,
@@ -154,8 +156,9 @@ impl Conversation {
         let notice = self.beside.notice.take().map(|notice| format!("[{notice}]"));
         let files = self.guide(prompt, progress);
         let rule = self.terms.form.as_ref().map(Form::rule);
+        let hooked = self.prompt_hooked(prompt, turn).await?;
         let attached = self.attached(prompt);
-        let beside = [attached, notice, files, rule].into_iter().flatten();
+        let beside = [attached, notice, files, rule, hooked].into_iter().flatten();
         let whole = beside.fold(prompt.to_owned(), |text, line| format!("{text}\n\n{line}"));
         self.begin(&whole, progress.number)?;
         let mut effects = progress.machine.on(Input::Begin);

@@ -105,6 +105,8 @@ kinds! {
     Notification = "notification", "The person was notified, or was not.",
         ["title", "body", "source", "outcome", "route", "reason", "skipped"];
     HostHello = "host.hello", "The program around wisp said what it can do.", ["effects", "client", "version"];
+    HookRun = "hook.run", "A command of the user's ran at a point of the conversation, and what it decided.",
+        ["event", "command", "tool", "exitStatus", "timedOut", "blocked", "reason", "text", "seconds"];
     McpServer = "mcp.server", "A server of the user's configuration was started, answers, or does not run.",
         ["server", "state", "tools", "program", "protocol", "reason"];
     McpRequest = "mcp.request", "A caller asked for a tool.", ["tool", "arguments", "client"];

@@ -43,6 +43,14 @@ const EXAMPLES: &[(&str, &str)] = &[
             }
         }"#,
     ),
+    (
+        "hooks",
+        r#"{
+            "PostToolUse": [
+                {"matcher": "edit_file", "hooks": [{"type": "command", "command": "cargo fmt 2>/dev/null; true", "timeout": 30}]}
+            ]
+        }"#,
+    ),
     // A file that is not there would stop every conversation.
     ("audit.key", "null"),
 ];

@@ -22,6 +22,7 @@ pub mod custom;
 pub mod docs;
 pub mod edit;
 pub mod error;
+pub mod hooks;
 pub mod load;
 mod locate;
 mod nearest;

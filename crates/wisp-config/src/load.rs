@@ -301,7 +301,7 @@ fn is_known(path: &str) -> bool {
         || SETTINGS.iter().any(|row| {
             row.name == path
                 || is_under(path, row.name)
-                || (matches!(row.kind, Kind::Map | Kind::MapOf(_) | Kind::Servers)
+                || (matches!(row.kind, Kind::Map | Kind::MapOf(_) | Kind::Servers | Kind::Hooks)
                     && is_under(row.name, path))
         })
 }

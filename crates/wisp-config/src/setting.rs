@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{custom, servers};
+use crate::{custom, hooks, servers};
 
 /// What values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +41,8 @@ pub enum Kind {
     MapOf(&'static [&'static str]),
     /// A list of tools of the person's own: see [`crate::custom`].
     Tools,
+    /// An object from event to hooks: see [`crate::hooks`].
+    Hooks,
     /// An object from name to MCP server: see [`crate::servers`].
     Servers,
 }
@@ -93,6 +95,7 @@ impl Setting {
             (Kind::Texts, Value::Array(items)) => items.iter().all(Value::is_string),
             (Kind::Patterns, Value::Array(items)) => return check_patterns(items),
             (Kind::Tools, Value::Array(rows)) => return custom::read(rows).map(|_| ()),
+            (Kind::Hooks, Value::Object(rows)) => return hooks::read(rows).map(|_| ()),
             (Kind::Servers, Value::Object(rows)) => return servers::read(rows).map(|_| ()),
             (Kind::Map, Value::Object(pairs)) => pairs.values().all(Value::is_string),
             (Kind::MapOf(words), Value::Object(pairs)) => {
@@ -127,6 +130,7 @@ impl Setting {
             Kind::MapOf(words) => format!("an object from name to {}", one_of(words)),
             Kind::Tools => "a list of tools".to_owned(),
             Kind::Servers => "an object from name to server".to_owned(),
+            Kind::Hooks => "an object from event to hooks".to_owned(),
         }
     }
 
@@ -144,7 +148,7 @@ impl Setting {
             Kind::Texts => word.split(',').map(str::trim).filter(|w| !w.is_empty()).collect(),
             // A comma is part of many patterns: several need a JSON array.
             Kind::Patterns => Value::from(vec![word]),
-            Kind::Map | Kind::MapOf(_) | Kind::Tools | Kind::Servers => json(word)?,
+            Kind::Map | Kind::MapOf(_) | Kind::Tools | Kind::Servers | Kind::Hooks => json(word)?,
         };
         self.check(&value)?;
         Ok(value)

@@ -262,6 +262,12 @@ pub const SETTINGS: &[Setting] = &[
         "How tools of MCP servers are offered: each by its definition, or all through one tool that gives definitions on demand; auto, by the room in the window",
     ),
     row(
+        "hooks",
+        Kind::Hooks,
+        "{}",
+        "Commands of yours that run before and after a tool, with a message and at a turn's end ([hooks](hooks.md))",
+    ),
+    row(
         "shownOutputLines",
         whole(0, 10_000),
         "10",

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::custom::{self, CustomTool};
+use crate::hooks::{self, Hook};
 use crate::load::Config;
 use crate::servers::{self, McpServer};
 use crate::table::SERVERS;
@@ -239,6 +240,14 @@ impl Config {
         self.choice("mcp.offer")
     }
 
+    /// The hooks, in the file's order.
+    pub fn hooks(&self) -> Vec<Hook> {
+        let Some(Value::Object(rows)) = self.raw("hooks") else {
+            return Vec::new();
+        };
+        hooks::read(&rows).expect("the rows were checked when they were read")
+    }
+
     /// Adds instructions after those of `systemPromptExtension`, for as long as this value lives; the file stays as it is.
     pub fn extend_system_prompt(&mut self, more: &str) {
         let own = self.system_prompt_extension();
@@ -356,6 +365,7 @@ mod tests {
         assert_eq!((config.memory(), config.headroom_turns()), ("auto".to_owned(), 8));
         assert!((config.context_target() - 0.6).abs() < f64::EPSILON);
         assert!(config.audit() && config.audit_days() == 90 && config.disabled_tools().is_empty());
+        assert!(config.hooks().is_empty());
         assert_eq!(config.custom_tools(), []);
         assert_eq!(
             (config.mcp_servers(), config.mcp_offer()),

@@ -320,7 +320,17 @@ impl Engine {
         Next::Go
     }
 
+    /// A turn, and another when a hook at its end has the model go on.
     async fn turn(&mut self, prompt: &str) {
+        self.one_turn(prompt).await;
+        if let Some(more) = self.conversation.beside.go_on.take() {
+            self.conversation.beside.continuing = true;
+            self.one_turn(&more).await;
+            self.conversation.beside.continuing = false;
+        }
+    }
+
+    async fn one_turn(&mut self, prompt: &str) {
         let prompt = match self.conversation.with_images(prompt) {
             Ok(prompt) => prompt,
             Err(why) => return self.events().note(NoteLevel::Error, why),

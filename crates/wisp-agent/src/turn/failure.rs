@@ -19,6 +19,9 @@ pub enum TurnError {
     /// The audit cannot be written.
     #[error("the audit cannot be written: {0}")]
     Audit(#[from] AuditError),
+    /// A hook of the user's refused the message.
+    #[error("your hook refused the message, so it was not sent: {0}")]
+    Hook(String),
     /// A tool could not be recorded, so it did not run.
     #[error(transparent)]
     NotRecorded(#[from] NotRecorded),
@@ -135,7 +138,7 @@ impl TurnError {
             Self::NotInForm(_) => {
                 Some("simplify the schema, or choose another model with --model".to_owned())
             }
-            Self::TooManySteps(_) => None,
+            Self::TooManySteps(_) | Self::Hook(_) => None,
         }
     }
 }

@@ -91,7 +91,7 @@ impl Conversation {
             };
             let bar = bar.map(barred).or_else(|| bars.get(at).cloned().flatten());
             let place = Place::new(at, asked.len());
-            match self.run_call((&asked[at], place), bar, turn, progress).await {
+            match self.run_hooked((&asked[at], place), bar, turn, progress).await {
                 Ok(mut pending) => {
                     if let Some(action) = actions.get(at) {
                         Self::after_action(action, &mut pending, progress);
@@ -154,7 +154,7 @@ impl Conversation {
         Ok(())
     }
 
-    async fn run_call(
+    pub(super) async fn run_call(
         &mut self,
         (call, place): (&ToolCall, Place),
         bar: Option<String>,
