@@ -288,6 +288,27 @@ fn sigterm_during_a_command_ends_the_command_too() {
     );
 }
 
+#[test]
+fn programs_that_want_the_terminal_do_not_get_it_and_leave_it_as_it_was() {
+    let wisp = Wisp::new();
+    let mut terminal = Terminal::start(&wisp, &["chat"]);
+    terminal.wait_for("> ");
+    let programs = [
+        "stty -echo -icanon < /dev/tty",
+        "read x < /dev/tty",
+        "cat",
+        "python3 -c \"import getpass; getpass.getpass()\"",
+    ];
+    for (at, program) in programs.iter().enumerate() {
+        terminal.send(&format!("!{program}\r"));
+        terminal.send(&format!("!echo $(({at} + 70))th\r"));
+        terminal.wait_for(&format!("{}th", at + 70));
+        terminal.wait_for("> ");
+    }
+    terminal.send("\x04");
+    assert_eq!(terminal.end().code(), Some(0));
+}
+
 fn wait_for_file(path: &std::path::Path) -> String {
     let limit = Instant::now() + Duration::from_secs(10);
     loop {

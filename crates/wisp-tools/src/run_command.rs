@@ -97,15 +97,27 @@ pub(crate) struct Wanted<'a> {
     pub background: bool,
 }
 
+/// Why nothing can run in a directory, and where it can.
+fn not_a_place(directory: &Path, own: &Path) -> Option<Returned> {
+    let error = wisp_exec::check_directory(directory).err()?;
+    let next = if wisp_exec::check_directory(own).is_err() {
+        format!(
+            "; {}, the conversation's directory, is gone: name one that is there as workingDirectory",
+            own.display()
+        )
+    } else {
+        let near = nearby::beside(directory);
+        format!("{near}; leave workingDirectory out to run it in the conversation's directory")
+    };
+    Some(Returned::error(format!("{error}{next}")))
+}
+
 /// Decides about a line and runs it: policy, risk, the person, the runner, the record.
 pub(crate) async fn run_line(wanted: Wanted<'_>, call: &mut Call<'_>) -> Returned {
     let named = wanted.directory.filter(|d| !d.trim().is_empty());
     let directory = named.map_or_else(|| call.services.directory.clone(), |d| call.services.path(d));
-    if let Err(e) = wisp_exec::check_directory(&directory) {
-        let near = nearby::beside(&directory);
-        return Returned::error(format!(
-            "{e}{near}; leave workingDirectory out to run it in the conversation's directory"
-        ));
+    if let Some(no) = not_a_place(&directory, &call.services.directory) {
+        return no;
     }
     let line = wanted.line;
     let cleared = match call.clear_command(line, &directory).await {

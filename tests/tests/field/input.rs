@@ -6,8 +6,9 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use wisp_tests::binary;
-use wisp_tests::stub::{Stub, text};
+use serde_json::json;
+use wisp_tests::stub::{Stub, call, text};
+use wisp_tests::{Talk, binary};
 
 use super::{each, home};
 
@@ -31,6 +32,79 @@ fn a_conversation_whose_directory_is_gone_opens_and_both_are_told() {
     assert!(told.contains(&said) && ran.code == Some(0), "{told}");
     let sent = stub.chats().pop().unwrap()["messages"].to_string();
     assert!(sent.contains(&said), "{sent}");
+}
+
+#[test]
+fn a_directory_that_is_gone_or_none_is_named_and_other_directories_work() {
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("file"), "").unwrap();
+    let pwd = |name: &str| {
+        let directory = other.path().join(name);
+        call(
+            "run_command",
+            &json!({"command": "pwd", "workingDirectory": directory}),
+        )
+    };
+    let plain = call("run_command", &json!({"command": "pwd"}));
+    let stub = Stub::start(vec![plain, pwd(""), pwd("file"), pwd("none"), text("done")]);
+    let wisp = home(&stub);
+    let held = wisp.work().join("tide");
+    std::fs::create_dir(&held).unwrap();
+    let mut command = wisp.command(&["chat", "--json", "--yes"]);
+    command.current_dir(&held);
+    let mut chat = Talk::of(command, Duration::from_mins(1));
+    chat.send(&json!({"type": "hello", "client": "t", "version": "1"}));
+    chat.until("the beginning", |event| event["type"] == "status");
+    std::fs::remove_dir(&held).unwrap();
+    chat.turn("go");
+    let results = stub.results();
+    let gone = format!("{}, the conversation's directory, is gone", held.display());
+    assert!(results[0].contains(&gone), "{results:?}");
+    let place = other.path().display().to_string();
+    assert!(
+        results[1].contains(&place) && !results[1].contains("error"),
+        "{results:?}"
+    );
+    assert!(
+        results[2].contains(&format!("not a directory: {place}/file")),
+        "{results:?}"
+    );
+    assert!(
+        results[3].contains(&format!("does not exist: {place}/none")),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn wisp_begun_in_a_directory_that_is_gone_says_so_in_a_line_and_reads_absolute_paths() {
+    let stub = Stub::start(Vec::new());
+    let wisp = home(&stub);
+    let log = wisp.work().join("log.txt");
+    std::fs::write(&log, "error: tide is out\n").unwrap();
+    let line = |args: &str| {
+        let mut command = std::process::Command::new("/bin/sh");
+        let own = wisp.command(&[]);
+        command
+            .env_clear()
+            .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args([
+            "-c",
+            &format!(
+                "mkdir gone; cd gone; rmdir ../gone; exec '{}' {args}",
+                binary("wisp").display()
+            ),
+        ]);
+        command.current_dir(wisp.work());
+        wisp.run_command(command, "")
+    };
+    let ran = line("hi");
+    assert_ne!(ran.code, Some(0));
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(ran.err.contains("directory"), "{}", ran.err);
+    assert_eq!(line("--version").code, Some(0));
+    let ran = line(&format!("summarise '{}'", log.display()));
+    assert!(ran.text().contains("tide is out"), "{} {}", ran.text(), ran.err);
+    assert!(stub.chats().is_empty());
 }
 
 #[test]
