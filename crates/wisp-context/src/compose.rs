@@ -53,10 +53,11 @@ impl ThreadRecord {
         }
         let now = self.blocks.at(Place::Now, revision);
         for entry in self.literal(revision) {
-            if matches!(entry.content, Content::Prompt { .. } | Content::Command { .. }) {
+            let begins = matches!(entry.content, Content::Prompt { .. }) && self.is_first_prompt(entry);
+            if begins || matches!(entry.content, Content::Command { .. }) {
                 assembly.close_turn(self.outcome_before(entry));
             }
-            if assembly.is_open(entry.turn) && matches!(entry.content, Content::Prompt { .. }) {
+            if begins && assembly.is_open(entry.turn) {
                 assembly.now(now);
             }
             assembly.entry(entry);
@@ -65,6 +66,11 @@ impl ThreadRecord {
             assembly.close_turn(self.last_begun(revision).and_then(|turn| turn.outcome.as_ref()));
         }
         assembly.finish()
+    }
+
+    /// Whether a prompt begins its turn; any other of the turn was said while it was open.
+    fn is_first_prompt(&self, entry: &Entry) -> bool {
+        self.turn(entry.turn).is_none_or(|turn| turn.prompt == entry.id)
     }
 
     /// The entries a view at `revision` carries one by one, in order: those of the turns it has not dropped.

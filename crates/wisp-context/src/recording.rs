@@ -94,6 +94,19 @@ impl ThreadRecord {
         }
     }
 
+    /// Records what the user says while their turn is open, after the last result of a reply's calls: the model reads it
+    /// with its next request. `None` anywhere else, and nothing is recorded: only there do requests grow at their end.
+    pub fn record_steering(&mut self, text: impl Into<Text>, stamp: Stamp) -> Option<EntryId> {
+        self.open_turn()?;
+        let last = self.entries.here().last().map(|entry| &entry.content);
+        if !matches!(last, Some(Content::Output(_))) {
+            return None;
+        }
+        let text = text.into();
+        self.grow(size(text.len()) + MESSAGE_FRAME);
+        Some(self.push(self.turn_count(), Origin::Turn, stamp, Content::Prompt { text }))
+    }
+
     /// Records what the model thought before what it says next. Empty thinking is not recorded.
     pub fn record_thinking(&mut self, text: impl Into<Text>, stamp: Stamp) -> Option<EntryId> {
         let text = text.into();

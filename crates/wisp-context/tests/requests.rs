@@ -356,7 +356,11 @@ proptest! {
         let mut last: Option<(u32, Request)> = None;
         let mut sent = Vec::new();
         for step in &sequence {
+            let before = record.revision();
             apply(&mut record, step);
+            if matches!(step, Happens::Steer(_)) && record.revision() == before {
+                continue;
+            }
             let Some(turn) = record.open_turn().map(|turn| turn.number) else {
                 assert_legal(&record.compose());
                 continue;
@@ -524,4 +528,29 @@ fn a_masked_save_keeps_the_ends_of_what_a_tool_returned() {
         record.compose().messages[3].content.contains("secret!"),
         "the record keeps it"
     );
+}
+
+#[test]
+fn what_is_said_during_a_turn_stands_after_the_result_and_the_turn_stays_one() {
+    let mut record = record();
+    assert_eq!(record.record_steering("too early", stamp()), None);
+    record.begin_turn("fix it", stamp());
+    run(&mut record, "make", "1 error");
+    let said = record.record_steering("only the parser", stamp());
+    let request = record.request();
+    assert_legal(&request);
+    let all = lines(&request);
+    assert!(
+        all[3].starts_with("tool: ") && all[3].contains("1 error"),
+        "{all:?}"
+    );
+    assert_eq!(all[4..], ["user: only the parser"]);
+    assert_eq!((record.turn_count(), said.is_some()), (1, true));
+    record.record_reply("done", false, stamp());
+    record.end_turn(Outcome::Completed);
+    assert_eq!(
+        lines(&record.compose())[4..],
+        ["user: only the parser", "assistant: done"]
+    );
+    assert_eq!(record.record_steering("too late", stamp()), None);
 }

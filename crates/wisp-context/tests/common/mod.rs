@@ -118,6 +118,7 @@ pub(crate) enum Happens {
     Reply(String, bool),
     Command(String),
     End(bool),
+    Steer(String),
 }
 
 pub(crate) fn happens() -> impl Strategy<Value = Happens> {
@@ -128,6 +129,7 @@ pub(crate) fn happens() -> impl Strategy<Value = Happens> {
         3 => ("[a-z\n]{0,40}", any::<bool>()).prop_map(|(text, whole)| Happens::Reply(text, whole)),
         1 => "[a-z]{0,600}".prop_map(Happens::Command),
         2 => any::<bool>().prop_map(Happens::End),
+        1 => "[a-z ]{0,20}".prop_map(Happens::Steer),
     ]
 }
 
@@ -155,6 +157,7 @@ pub(crate) fn apply(record: &mut ThreadRecord, happens: &Happens) {
             };
             record.record_command(typed, stamp());
         }
+        Happens::Steer(text) => drop(record.record_steering(text.as_str(), stamp())),
         Happens::End(true) => drop(record.end_turn(Outcome::Completed)),
         Happens::End(false) => drop(record.end_turn(Outcome::Failed("x".to_owned()))),
     }
