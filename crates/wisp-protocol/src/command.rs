@@ -10,7 +10,8 @@ pub enum Command {
     /// What the face can do; first, and optional. Without `approve` among the effects every approval is refused
     /// unasked.
     Hello {
-        /// `approve`, `notify`, `choose`.
+        /// `approve`, `notify`, `choose`; `beside`: slash commands that only look (`/tokens`, `/show`) are answered at once
+        /// while a turn runs, before what was sent ahead of them.
         #[serde(default)]
         effects: Vec<String>,
         /// The face's name.
@@ -20,7 +21,8 @@ pub enum Command {
         #[serde(default)]
         version: String,
     },
-    /// A line the person entered: a message for the model, a slash command, or `!` and a shell line.
+    /// A line the person entered: a message for the model, a slash command, or `!` and a shell line. While something runs
+    /// it waits (`queue`), and is taken at the end of it; `/now TEXT` at the next result of a tool.
     Message {
         /// The line, unaltered; may hold newlines.
         text: String,
@@ -54,6 +56,12 @@ pub enum Command {
         text: String,
         /// The cursor, in Unicode scalar values from the start.
         cursor: usize,
+    },
+    /// Takes lines back that wait, answered by `taken_back`; without one that waits nothing happens.
+    TakeBack {
+        /// All of them, instead of the last one.
+        #[serde(default)]
+        all: bool,
     },
     /// Stops the turn or the typed command under way; a second one kills at once.
     Interrupt,

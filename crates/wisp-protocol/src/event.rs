@@ -32,6 +32,21 @@ pub enum Event {
         /// One each, in the order they were asked for.
         jobs: Vec<JobStatus>,
     },
+    /// The lines that wait until what runs is over, whenever they change; none when none does.
+    Queue {
+        /// In the order they will be taken.
+        waiting: Vec<QueuedLine>,
+    },
+    /// A line the person entered is taken up: what follows answers it. One that steers is taken within its turn.
+    Taken {
+        /// The line.
+        text: String,
+    },
+    /// Lines that waited are the person's again: to be put where they type.
+    TakenBack {
+        /// The lines, the last one sent last.
+        lines: Vec<String>,
+    },
     /// A turn begins or ends.
     Turn {
         /// Start or end.
@@ -175,6 +190,17 @@ pub struct Status {
     /// What the conversation is to do, where it was noted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// How many `message` commands have been received in all: a front end that sent more knows that another status follows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub received: u64,
+    /// How many lines wait; they are taken before input is wanted again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waiting: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "the wire names each by itself")]
@@ -195,6 +221,17 @@ pub struct Activity {
     pub stoppable: bool,
     /// Whether it is being stopped.
     pub stopping: bool,
+}
+
+/// A line that waits until what runs is over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct QueuedLine {
+    /// The line, as it was entered but for a `/now`.
+    pub text: String,
+    /// Whether it goes to the model at the next result of a tool already.
+    pub steers: bool,
 }
 
 /// Work beside the turns: what it is and whether it has begun.

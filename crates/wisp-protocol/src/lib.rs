@@ -17,7 +17,7 @@ pub use command::{Command, Decision};
 pub use difference::Difference;
 pub use event::{
     Activity, Approval, Choice, ChoiceOption, Event, HeldRange, JobStatus, NoteLevel, OutputSummary,
-    OutputView, Phase, Status, Stretch, TurnEnd, TurnOutcome, View, ViewKind,
+    OutputView, Phase, QueuedLine, Status, Stretch, TurnEnd, TurnOutcome, View, ViewKind,
 };
 
 #[cfg(test)]

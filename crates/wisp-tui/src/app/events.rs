@@ -24,6 +24,7 @@ impl App {
             Event::Status(status) => self.input_wanted(status),
             Event::Activity(activity) => self.activity(activity),
             Event::Jobs { jobs } => self.jobs = jobs,
+            Event::Queue { .. } | Event::Taken { .. } | Event::TakenBack { .. } => {}
             Event::Printed { lines } => self.work.printed(lines),
             Event::Turn {
                 end: Some(end), turn, ..
