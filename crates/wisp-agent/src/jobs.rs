@@ -214,6 +214,11 @@ impl Jobs {
         self.status.borrow().clone()
     }
 
+    /// The same, for who looks from another task.
+    pub fn watched(&self) -> watch::Receiver<Vec<JobStatus>> {
+        self.status.clone()
+    }
+
     /// What asks for jobs from elsewhere: another task, a tool.
     pub fn spawner(&self) -> Spawner {
         self.spawner.clone()

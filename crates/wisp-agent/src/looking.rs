@@ -11,6 +11,7 @@ use crate::conversation::Conversation;
 use crate::protocol::{View, ViewKind};
 use crate::saved::Folder;
 use crate::secrets::Secrets;
+use crate::slash;
 
 /// What can be looked at while the conversation is busy.
 pub struct Looking {
@@ -20,6 +21,12 @@ pub struct Looking {
     window: u64,
     before: u64,
     under_way: watch::Receiver<Option<ContextView>>,
+    /// What `/status` says, but what the server has loaded.
+    standing: Vec<(&'static str, String)>,
+    /// What `/tokens` says, but of the request under way.
+    tokens: Vec<String>,
+    /// The background commands, as `/ps` lists them.
+    pub commands: Vec<String>,
 }
 
 impl Looking {
@@ -35,7 +42,28 @@ impl Looking {
             window: conversation.model.window.tokens,
             before: conversation.turns_before,
             under_way: conversation.looked.subscribe(),
+            standing: slash::conversation::standing(conversation),
+            tokens: slash::context::facts(conversation),
+            commands: slash::jobs::commands(&conversation.registry),
         }
+    }
+
+    /// What `/status` says, but what the server has loaded; of the turn under way from its first request on.
+    pub fn standing(&self) -> Vec<(&'static str, String)> {
+        let mut rows = self.standing.clone();
+        let turn = self.under_way.borrow().as_ref().and_then(|view| view.turn);
+        let row = rows.iter_mut().find(|(name, _)| *name == "turn");
+        if let (Some((_, value)), Some(turn)) = (row, turn) {
+            *value = format!("{}, under way", self.before + u64::from(turn));
+        }
+        rows
+    }
+
+    /// What `/tokens` says: of the request composed last, and how that is known; none before there was a request.
+    pub fn tokens(&self) -> Option<Vec<String>> {
+        let view = self.under_way.borrow();
+        let first = slash::context::used(&view.as_ref()?.estimate, self.window);
+        Some([first].into_iter().chain(self.tokens.iter().cloned()).collect())
     }
 
     /// The context of a turn, or of the request composed last.

@@ -258,28 +258,58 @@ pub fn path_of(shelf: &Shelf, id: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// The whole of an output for the person, by the start of its id; without one, the last. `recorded` finds it in the record
+/// when it is no longer at hand.
+pub(crate) fn whole(
+    (shelf, printed): (&Shelf, &Printed),
+    id: Option<&str>,
+    recorded: impl Fn(&str) -> Option<Shown>,
+) -> Result<View, String> {
+    let id = id.map(|id| {
+        id.trim_start_matches("entry ")
+            .trim_start_matches("output ")
+            .trim()
+    });
+    let one = match id {
+        None => printed.last().ok_or("nothing has been printed yet")?,
+        Some(id) => match find_shown(printed, id) {
+            Ok(Some(one)) => one,
+            found => match recorded(id) {
+                Some(found) => Arc::new(found),
+                None => return found.and_then(|_| stored(shelf, id)),
+            },
+        },
+    };
+    if one.kept {
+        return stored(shelf, &one.id).or_else(|why| Ok(swept(&one, &why)));
+    }
+    Ok(one.page())
+}
+
+fn find_shown(printed: &Printed, id: &str) -> Result<Option<Arc<Shown>>, String> {
+    let mut found = printed.beginning_with(id).into_iter();
+    match (found.next(), found.next()) {
+        _ if id.len() < 4 => Err("give at least four characters of the id".to_owned()),
+        (Some(_), Some(_)) => Err(format!("several outputs begin with {id}: give more of it")),
+        (found, _) => Ok(found),
+    }
+}
+
+/// A stored output, of this conversation or of an earlier one.
+fn stored(outputs: &Shelf, id: &str) -> Result<View, String> {
+    let kept = outputs.open(id).map_err(|e: StoreError| e.to_string())?;
+    let mut view = page_of(&kept, 0, &mut Places::default())?;
+    if let Some(output) = &mut view.output {
+        output.path = path_of(outputs, &kept.record.id);
+    }
+    Ok(view)
+}
+
 impl Conversation {
     /// The whole of an output for the person, by the start of its id; without one, the last.
     pub fn whole(&self, id: Option<&str>) -> Result<View, String> {
-        let id = id.map(|id| {
-            id.trim_start_matches("entry ")
-                .trim_start_matches("output ")
-                .trim()
-        });
-        let one = match id {
-            None => self.shown.last().ok_or("nothing has been printed yet")?,
-            Some(id) => match self.find_shown(id) {
-                Ok(Some(one)) => one,
-                found => match self.recorded(id) {
-                    Some(found) => Arc::new(found),
-                    None => return found.and_then(|_| self.stored(id)),
-                },
-            },
-        };
-        if one.kept {
-            return self.stored(&one.id).or_else(|why| Ok(swept(&one, &why)));
-        }
-        Ok(one.page())
+        let stored = Shelf::new(self.paths.home());
+        whole((&stored, &self.shown), id, |id| self.recorded(id))
     }
 
     /// An output that is no longer at hand, as the record has it, by its id or by its entry's number.
@@ -294,26 +324,6 @@ impl Conversation {
         outputs
             .into_iter()
             .find(|one| id.len() >= 4 && one.id.starts_with(id))
-    }
-
-    fn find_shown(&self, id: &str) -> Result<Option<Arc<Shown>>, String> {
-        let mut found = self.shown.beginning_with(id).into_iter();
-        match (found.next(), found.next()) {
-            _ if id.len() < 4 => Err("give at least four characters of the id".to_owned()),
-            (Some(_), Some(_)) => Err(format!("several outputs begin with {id}: give more of it")),
-            (found, _) => Ok(found),
-        }
-    }
-
-    /// A stored output, of this conversation or of an earlier one.
-    fn stored(&self, id: &str) -> Result<View, String> {
-        let outputs = Shelf::new(self.paths.home());
-        let kept = outputs.open(id).map_err(|e: StoreError| e.to_string())?;
-        let mut view = page_of(&kept, 0, &mut Places::default())?;
-        if let Some(output) = &mut view.output {
-            output.path = path_of(&outputs, &kept.record.id);
-        }
-        Ok(view)
     }
 }
 

@@ -63,7 +63,7 @@ kinds! {
         ["model", "bytes", "reused", "fetched", "outcome", "reason", "seconds"];
     ModelVerified = "model.verified", "A model was tried out before it is used.",
         ["model", "trigger", "outcome", "checks", "recorded", "kept", "removed", "unchecked", "seconds"];
-    Prompt = "prompt", "The person or caller says something.", ["text", "schema", "attachments"];
+    Prompt = "prompt", "The person or caller says something.", ["text", "schema", "attachments", "steers"];
     Response = "response", "The model has answered.",
         ["text", "condensed", "interrupted", "finish", "seconds", "usage", "step", "recovered", "shifted"];
     TurnInterrupted = "turn.interrupted", "A turn was stopped before its answer was whole.",

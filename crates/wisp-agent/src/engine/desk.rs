@@ -17,6 +17,8 @@ pub enum Asked {
     Approval(Box<Question>, oneshot::Sender<Option<Answer>>),
     /// One of several is to be chosen.
     Choice(Box<Choice>, oneshot::Sender<Option<String>>),
+    /// What the person says to the turn under way is wanted. Never shown: the queue answers at once.
+    Steering(oneshot::Sender<Vec<String>>),
 }
 
 #[derive(Debug)]
@@ -85,11 +87,17 @@ impl Desk {
         }
     }
 
+    /// The way to the front end.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// Shows a question to the face.
     pub fn open(&mut self, asked: Asked) {
         self.count += 1;
         let id = format!("q{}", self.count);
         match asked {
+            Asked::Steering(_) => {}
             Asked::Approval(question, answer) => {
                 self.events.send(Event::Approval(approval(&id, &question)));
                 self.open.insert(id, Open::Approval(answer));
@@ -157,6 +165,17 @@ impl Asker {
         let (to, answer) = oneshot::channel();
         self.to.send(Asked::Choice(Box::new(choice), to)).ok()?;
         answer.await.ok().flatten()
+    }
+}
+
+impl Asker {
+    /// What the person has to say to the turn under way, in order.
+    pub async fn steering(&self) -> Vec<String> {
+        let (to, steering) = oneshot::channel();
+        match self.to.send(Asked::Steering(to)) {
+            Ok(()) => steering.await.unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
     }
 }
 

@@ -1,16 +1,16 @@
 //! What the engine hears from its face: the commands, those that wait their turn, the questions that are open, and
 //! what can be answered on the side while a piece of work has the conversation.
 
-use std::collections::VecDeque;
-
 use tokio::sync::mpsc;
 use wisp_exec::Cancel;
 
 use super::desk::{Asked, Desk};
+use super::queue::Queue;
 use super::side::Side;
 use crate::conversation::Conversation;
 use crate::jobs::{News, Runner};
 use crate::protocol::{Command, View};
+use crate::slash;
 
 /// What reaches the engine, whether a piece of work is under way or not. Everything that happens is one of these.
 pub(super) enum Input {
@@ -26,14 +26,16 @@ pub(super) enum Input {
 pub(super) struct Hearing {
     /// What the face asks, as it comes.
     pub commands: mpsc::UnboundedReceiver<Command>,
-    /// Lines entered while a piece of work ran.
-    pub waiting: VecDeque<Command>,
+    /// What came while a piece of work ran.
+    pub waiting: Queue,
     /// Where questions to the person lie.
     pub desk: Desk,
     /// What answers without the conversation; none before it is open.
     pub side: Option<Side>,
     /// The work beside the turns; none before the conversation is open.
     pub jobs: Option<Runner>,
+    /// Whether slash commands that only look are answered while something runs.
+    answers_beside: bool,
     /// Whether the front end is gone.
     gone: bool,
 }
@@ -43,10 +45,11 @@ impl Hearing {
     pub fn new(commands: mpsc::UnboundedReceiver<Command>, desk: Desk) -> Self {
         Self {
             commands,
-            waiting: VecDeque::new(),
+            waiting: Queue::new(desk.events().clone()),
             desk,
             side: None,
             jobs: None,
+            answers_beside: false,
             gone: false,
         }
     }
@@ -73,6 +76,9 @@ impl Hearing {
             asked = self.desk.asked() => Input::Question(asked),
             command = self.commands.recv(), if !self.gone => {
                 self.gone = command.is_none();
+                if let Some(command) = &command {
+                    self.waiting.count(command);
+                }
                 Input::Command(command)
             }
             news = job => Input::Job(news),
@@ -93,6 +99,11 @@ impl Hearing {
                 input = self.input() => input,
             };
             match input {
+                Input::Question(Asked::Steering(to)) if !leaving => {
+                    if let Err(steering) = to.send(self.waiting.take_steering()) {
+                        self.waiting.put_back(steering);
+                    }
+                }
                 Input::Question(asked) if !leaving => self.desk.open(asked),
                 Input::Question(_) => {}
                 Input::Command(command) => {
@@ -121,11 +132,31 @@ impl Hearing {
             Command::Quit => {
                 cancel.press();
                 self.desk.withdraw_all();
-                self.waiting.push_back(Command::Quit);
+                self.waiting.push(Command::Quit);
             }
-            Command::Message { .. } | Command::Hello { .. } => self.waiting.push_back(command),
+            Command::Message { text } if self.answers_beside && self.look(&text) => {}
+            Command::Message { .. } | Command::Hello { .. } => self.waiting.push(command),
+            Command::TakeBack { all } => self.waiting.take_back(all),
             Command::Answer { .. } | Command::Choose { .. } => self.desk.answer(&command),
             asked => self.aside(&asked),
+        }
+    }
+
+    /// Takes what the front end can do.
+    pub fn hello(&mut self, effects: &[String]) {
+        self.desk.hello(effects);
+        self.answers_beside = effects.iter().any(|effect| effect == "beside");
+    }
+
+    /// Answers a slash command that only looks; false when the line is none.
+    fn look(&self, line: &str) -> bool {
+        let Some(called) = slash::parse(line.trim()) else {
+            return false;
+        };
+        let answer = called.row.and_then(|row| row.beside);
+        match (answer, &self.side) {
+            (Some(answer), Some(side)) => answer(side, &called.rest),
+            _ => false,
         }
     }
 

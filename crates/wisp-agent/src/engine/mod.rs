@@ -7,7 +7,8 @@ pub mod consent;
 pub mod desk;
 mod hearing;
 mod lines;
-mod side;
+mod queue;
+pub(crate) mod side;
 pub(crate) mod start;
 mod warm;
 
@@ -233,7 +234,7 @@ impl Engine {
                     client,
                     version,
                 } => {
-                    self.hearing.desk.hello(&effects);
+                    self.hearing.hello(&effects);
                     let details = json!({"effects": effects, "client": client, "version": version});
                     let event = wisp_audit::Event::new(Kind::HostHello, details);
                     // The face is answered whether or not its greeting can be recorded.
@@ -243,6 +244,8 @@ impl Engine {
                     let view = self.conversation.context(turn);
                     self.hearing.tell(view);
                 }
+                // Nothing waits: it was taken up before this came.
+                Command::TakeBack { .. } => {}
                 asked => self.hearing.aside(&asked),
             }
         }
@@ -252,7 +255,7 @@ impl Engine {
     /// `None` when the front end is gone.
     async fn waiting(&mut self) -> Option<Command> {
         loop {
-            if let Some(command) = self.hearing.waiting.pop_front() {
+            if let Some(command) = self.hearing.waiting.pop() {
                 return Some(command);
             }
             if self.hearing.is_gone() {
@@ -306,6 +309,7 @@ impl Engine {
             return Next::Go;
         }
         self.conversation.typed.note(line);
+        self.events().send(Event::Taken { text: text.clone() });
         if let Some(command) = line.strip_prefix('!') {
             self.typed(command.trim().to_owned()).await;
             return Next::Go;
@@ -388,6 +392,8 @@ impl Engine {
                 .tasks()
                 .last()
                 .map(|task| task.text.as_str().to_owned()),
+            received: self.hearing.waiting.received(),
+            waiting: self.hearing.waiting.lines(),
             ..Status::default()
         }
     }

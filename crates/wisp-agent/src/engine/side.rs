@@ -3,18 +3,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use wisp_ollama::same_model;
 use wisp_output::store::Shelf;
 
 use super::desk::Desk;
 use crate::conversation::Conversation;
 use crate::events::Events;
+use crate::jobs::{JobId, Spawner};
 use crate::looking::Looking;
 use crate::mentions::complete as mentions;
 use crate::mentions::complete::Roots;
 use crate::places::Places;
 use crate::printed::Printed;
-use crate::protocol::{Command, Event, NoteLevel, View};
+use crate::protocol::{Command, Event, JobStatus, NoteLevel, View};
 use crate::slash;
 use crate::views;
 
@@ -28,6 +30,8 @@ pub struct Side {
     events: Events,
     shelf: Shelf,
     client: wisp_ollama::Client,
+    /// The work beside the turns.
+    jobs: (Spawner, watch::Receiver<Vec<JobStatus>>),
     models: Arc<Mutex<Vec<String>>>,
     /// Models that cannot be chosen.
     disabled: Vec<String>,
@@ -48,6 +52,7 @@ impl Side {
             events: conversation.events.clone(),
             shelf: Shelf::new(conversation.paths.home()),
             client: conversation.server(),
+            jobs: (conversation.jobs.spawner(), conversation.jobs.watched()),
             models: Arc::default(),
             disabled: conversation.config.disabled_models(),
             printed: conversation.shown.clone(),
@@ -123,7 +128,84 @@ impl Side {
         self.looking = None;
     }
 
-    fn context(&self, turn: Option<u64>) {
+    /// The lines a slash command prints.
+    pub fn lines(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.events.line(line));
+    }
+
+    /// `/status` while something runs; false when nothing does.
+    pub fn status(&self) -> bool {
+        let Some(looking) = &self.looking else {
+            return false;
+        };
+        let (events, client) = (self.events.clone(), self.client.clone());
+        let rows = looking.standing();
+        let model = rows.iter().find(|(name, _)| *name == "model");
+        let model = model.map_or_else(String::new, |(_, model)| model.clone());
+        tokio::spawn(async move {
+            let loaded = slash::conversation::loaded(&client, &model);
+            let loaded = tokio::time::timeout(PATIENCE, loaded).await;
+            let loaded = loaded.unwrap_or_else(|_| "the server has not said".to_owned());
+            slash::conversation::lines(rows, &loaded).for_each(|line| events.line(line));
+        });
+        true
+    }
+
+    /// `/tokens` while something runs; false before a request was made.
+    pub fn tokens(&self) -> bool {
+        let lines = self.looking.as_ref().and_then(Looking::tokens);
+        let known = lines.is_some();
+        self.lines(lines.into_iter().flatten());
+        known
+    }
+
+    /// `/ps` while something runs.
+    pub fn running(&self) -> bool {
+        let Some(looking) = &self.looking else {
+            return false;
+        };
+        let own = self.jobs.1.borrow().clone();
+        self.lines(slash::jobs::listed(&looking.commands, &own));
+        true
+    }
+
+    /// Cancels one of wisp's own jobs, by its id; false when there is none of it.
+    pub fn cancel(&self, id: &str) -> bool {
+        let known = self.jobs.1.borrow().iter().any(|job| job.id == id);
+        let Some(job) = JobId::named(id).filter(|_| known) else {
+            return false;
+        };
+        self.jobs.0.cancel(job);
+        self.events.line(format!("{id} is cancelled"));
+        true
+    }
+
+    /// `/show`: the last output, or one that is at hand or in the store; false when it is neither: the record may have it.
+    pub fn whole(&self, id: Option<&str>) -> bool {
+        let view = views::whole((&self.shelf, &self.printed), id, |_| None);
+        let known = view.is_ok() || id.is_none();
+        if known {
+            self.tell(view);
+        }
+        known
+    }
+
+    /// `/outputs`.
+    pub fn outputs(&self) -> bool {
+        self.lines(slash::outputs::lines(&self.printed));
+        true
+    }
+
+    /// `/summarise`; false when there is no such output.
+    pub fn summary(&self, id: &str) -> bool {
+        let text = slash::outputs::summary((&self.shelf, &self.printed), id);
+        let known = text.is_ok();
+        self.lines(text.iter().flat_map(|text| text.lines().map(str::to_owned)));
+        known
+    }
+
+    /// The context of a turn, or of the request under way.
+    pub fn context(&self, turn: Option<u64>) {
         let view = match &self.looking {
             Some(looking) => looking.context(turn),
             None => Err("the context cannot be looked at just now".to_owned()),

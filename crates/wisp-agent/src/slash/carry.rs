@@ -116,6 +116,16 @@ pub(super) async fn retry(conversation: &mut Conversation, _: &str, _: &Scene<'_
     Next::Message(prompt.text().to_owned())
 }
 
+/// With nothing under way it is a message like any other.
+pub(super) async fn now(conversation: &mut Conversation, rest: &str, _: &Scene<'_>) -> Next {
+    if rest.is_empty() {
+        let text = "/now TEXT tells the model something while it works, at the next result of a tool";
+        conversation.events.note(NoteLevel::Error, text);
+        return Next::Go;
+    }
+    Next::Message(rest.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! `/inspect context`, `/tokens`: what the model is sent, what it costs, and how that is known.
 
-use wisp_context::{Author, Basis, Content};
+use wisp_context::{Author, Basis, Content, Estimate};
 use wisp_host::files;
 use wisp_output::amount::{counted, grouped, percent};
 
@@ -85,41 +85,49 @@ pub(super) async fn compact(conversation: &mut Conversation, rest: &str, _: &Sce
 }
 
 pub(super) async fn tokens(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    let estimator = &conversation.estimator;
-    let now = estimator.estimate(conversation.record.compose().bytes());
-    let how = match now.basis {
+    let now = conversation
+        .estimator
+        .estimate(conversation.record.compose().bytes());
+    conversation
+        .events
+        .line(used(&now, conversation.model.window.tokens));
+    for line in facts(conversation) {
+        conversation.events.line(line);
+    }
+    Next::Go
+}
+
+/// How full the window is with a request.
+pub(crate) fn used(request: &Estimate, window: u64) -> String {
+    let how = match request.basis {
         Basis::Reported => "reported by the server",
         Basis::SinceReport => "the last report and what changed since",
         Basis::Bytes => "estimated from bytes",
     };
-    let window = conversation.model.window.tokens;
-    let percent = percent(now.tokens, window);
-    let events = &conversation.events;
-    events.line(format!(
-        "{} of {} tokens ({percent} %), {how}",
-        grouped(now.tokens),
-        grouped(window)
-    ));
-    events.line(format!(
+    let percent = percent(request.tokens, window);
+    let (tokens, window) = (grouped(request.tokens), grouped(window));
+    format!("{tokens} of {window} tokens ({percent} %), {how}")
+}
+
+/// How that is known, a line each.
+pub(crate) fn facts(conversation: &Conversation) -> Vec<String> {
+    let estimator = &conversation.estimator;
+    let mut lines = vec![format!(
         "{:.1} bytes a token; tool definitions are {} bytes of each request",
         estimator.ratio(),
         grouped(estimator.tool_bytes())
-    ));
-    if let Some(miss) = estimator.last_miss() {
+    )];
+    lines.extend(estimator.last_miss().map(|miss| {
         let (said, was) = (grouped(miss.estimated), grouped(miss.reported));
-        events.line(format!(
-            "the last estimate was {said} where the server counted {was} ({:+.1} %)",
-            miss.percent()
-        ));
-    }
-    if let Some(line) = conversation.speed.words() {
-        events.line(line);
-    }
-    events.line(turns(
+        let percent = miss.percent();
+        format!("the last estimate was {said} where the server counted {was} ({percent:+.1} %)")
+    }));
+    lines.extend(conversation.speed.words());
+    lines.push(turns(
         conversation.record.turn_count().into(),
         conversation.record.condensation_count() as u64,
     ));
-    Next::Go
+    lines
 }
 
 /// Shows what the conversation is to do, or sets it as the user's, which the model cannot change.

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use wisp_audit::{Event as Audited, Kind};
+use wisp_ollama::Client;
 use wisp_output::amount::{grouped, percent_of};
 
 use super::Scene;
@@ -46,6 +47,17 @@ pub(super) async fn history(conversation: &mut Conversation, _: &str, _: &Scene<
 }
 
 pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
+    let rows = standing(conversation);
+    let loaded = loaded(&conversation.model.client, &conversation.model.name).await;
+    lines(rows, &loaded).for_each(|line| conversation.events.line(line));
+    Next::Go
+}
+
+/// The row that only the server knows.
+const LOADED: &str = "loaded with";
+
+/// What `/status` says of a conversation but what only the server knows.
+pub(crate) fn standing(conversation: &Conversation) -> Vec<(&'static str, String)> {
     let model = &conversation.model;
     let window = &model.window;
     let trained = window.trained;
@@ -55,8 +67,7 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         .path()
         .map_or_else(|| "off".to_owned(), |p| p.display().to_string());
     let tools = conversation.registry.names().join(", ");
-    let loaded = loaded(conversation).await;
-    let rows = [
+    vec![
         ("session", conversation.audit.session().as_str().to_owned()),
         ("turn", conversation.turn_number().to_string()),
         ("model", model.name.clone()),
@@ -73,7 +84,7 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
             format!("{} % of the window", percent_of(conversation.used())),
         ),
         ("trained for", trained),
-        ("loaded with", loaded),
+        (LOADED, String::new()),
         (
             "output budget",
             format!(
@@ -94,11 +105,15 @@ pub(super) async fn status(conversation: &mut Conversation, _: &str, _: &Scene<'
         ("audit", audit),
         ("saved as", saved(conversation)),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
-    ];
-    for (name, value) in rows {
-        conversation.events.line(format!("{name:<14} {value}"));
-    }
-    Next::Go
+    ]
+}
+
+/// Its lines, with what the server has loaded.
+pub(crate) fn lines(rows: Vec<(&'static str, String)>, loaded: &str) -> impl Iterator<Item = String> {
+    rows.into_iter().map(move |(name, value)| {
+        let value = if name == LOADED { loaded } else { &value };
+        format!("{name:<14} {value}")
+    })
 }
 
 fn instructions(conversation: &Conversation) -> String {
@@ -114,12 +129,10 @@ fn saved(conversation: &Conversation) -> String {
     format!("{} ({})", thread.name(), file.display())
 }
 
-async fn loaded(conversation: &Conversation) -> String {
-    let model = &conversation.model;
-    let here = model.client.ps().await.unwrap_or_default();
-    let here = here
-        .into_iter()
-        .find(|l| wisp_ollama::same_model(&l.name, &model.name));
+/// The window that the server has loaded a model with.
+pub(crate) async fn loaded(client: &Client, model: &str) -> String {
+    let here = client.ps().await.unwrap_or_default();
+    let here = here.into_iter().find(|l| wisp_ollama::same_model(&l.name, model));
     match here {
         None => "not loaded".to_owned(),
         Some(loaded) => loaded

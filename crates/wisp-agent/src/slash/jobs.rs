@@ -3,42 +3,45 @@
 use wisp_host::ids;
 use wisp_output::amount::span;
 
+use wisp_tools::{JobRow, Registry};
+
 use super::Scene;
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::jobs::JobId;
-use crate::protocol::NoteLevel;
+use crate::protocol::{JobStatus, NoteLevel};
 
 /// Lists them.
 pub(super) async fn ps(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
     conversation.see_jobs().await;
-    let jobs = conversation.registry.jobs();
+    let commands = commands(&conversation.registry);
     let own = conversation.jobs.status();
-    if jobs.is_empty() && own.is_empty() {
-        conversation
-            .events
-            .line("nothing runs in the background; !COMMAND & keeps a command running");
-    }
-    for job in own {
+    listed(&commands, &own).for_each(|line| conversation.events.line(line));
+    Next::Go
+}
+
+/// A line for each background command.
+pub(crate) fn commands(registry: &Registry) -> Vec<String> {
+    let line = |job: JobRow| {
+        let (runs, id) = (span(job.runs.as_secs()), ids::shown(&job.id));
+        let (number, line) = (job.number, job.line);
+        format!("{number:>3}  {runs}  {line}  (/show {id}, /kill {number})")
+    };
+    registry.jobs().into_iter().map(line).collect()
+}
+
+/// All that runs beside the turns: background commands, then wisp's own jobs; or that there is nothing.
+pub(crate) fn listed(commands: &[String], own: &[JobStatus]) -> impl Iterator<Item = String> {
+    let none = (commands.is_empty() && own.is_empty())
+        .then(|| "nothing runs in the background; !COMMAND & keeps a command running".to_owned());
+    let own = own.iter().map(|job| {
         let waits = if job.running { "" } else { ", waits for the model" };
-        let line = format!(
+        format!(
             "{:>3}  {}: {}{waits}  (/kill {})",
             job.id, job.kind, job.title, job.id
-        );
-        conversation.events.line(line);
-    }
-    for job in jobs {
-        let runs = span(job.runs.as_secs());
-        let line = format!(
-            "{:>3}  {runs}  {}  (/show {}, /kill {})",
-            job.number,
-            job.line,
-            ids::shown(&job.id),
-            job.number
-        );
-        conversation.events.line(line);
-    }
-    Next::Go
+        )
+    });
+    none.into_iter().chain(commands.iter().cloned()).chain(own)
 }
 
 /// Ends one.

@@ -1,14 +1,15 @@
 //! Slash commands: one table, from which the parser, `/help` and completion are made, so that a command cannot exist
 //! without help.
 
+mod beside;
 mod carry;
-mod context;
-mod conversation;
+pub(crate) mod context;
+pub(crate) mod conversation;
 mod help;
-mod jobs;
+pub(crate) mod jobs;
 mod mcp;
 mod models;
-mod outputs;
+pub(crate) mod outputs;
 pub mod permissions;
 mod saved;
 mod undo;
@@ -18,6 +19,7 @@ use std::pin::Pin;
 use crate::conversation::Conversation;
 use crate::engine::Next;
 use crate::engine::desk::Asker;
+use crate::engine::side::Side;
 
 /// What a slash command is run with.
 pub struct Scene<'a> {
@@ -40,6 +42,8 @@ pub struct Row {
     pub about: &'static str,
     /// Under which heading the help lists it.
     pub group: &'static str,
+    /// Answers it while something else has the conversation, for those that only look; false when it cannot.
+    pub beside: Option<fn(&Side, &str) -> bool>,
     /// Runs it with what followed.
     pub run: for<'a> fn(&'a mut Conversation, &'a str, &'a Scene<'a>) -> Running<'a>,
 }
@@ -47,12 +51,16 @@ pub struct Row {
 /// A row whose command is a function of the conversation, what followed and the scene.
 macro_rules! row {
     ($name:literal, $aliases:expr, $arguments:literal, $about:literal, $group:literal, $run:path) => {
+        row!($name, $aliases, $arguments, $about, $group, $run, None)
+    };
+    ($name:literal, $aliases:expr, $arguments:literal, $about:literal, $group:literal, $run:path, $beside:expr) => {
         Row {
             name: $name,
             aliases: &$aliases,
             arguments: $arguments,
             about: $about,
             group: $group,
+            beside: $beside,
             run: |conversation, rest, scene| Box::pin($run(conversation, rest, scene)),
         }
     };
@@ -66,7 +74,8 @@ pub static TABLE: &[Row] = &[
         "",
         "every command",
         "this chat",
-        help::help
+        help::help,
+        Some(beside::help)
     ),
     row!(
         "/quit",
@@ -98,7 +107,8 @@ pub static TABLE: &[Row] = &[
         "",
         "session, model, window, tools, approvals, files",
         "this chat",
-        conversation::status
+        conversation::status,
+        Some(beside::status)
     ),
     row!(
         "/mode",
@@ -122,7 +132,8 @@ pub static TABLE: &[Row] = &[
         "",
         "how full the window is, and how that is known",
         "this chat",
-        context::tokens
+        context::tokens,
+        Some(beside::tokens)
     ),
     row!(
         "/ps",
@@ -130,7 +141,8 @@ pub static TABLE: &[Row] = &[
         "",
         "commands that run in the background (!COMMAND & begins one), and wisp's own jobs",
         "this chat",
-        jobs::ps
+        jobs::ps,
+        Some(beside::ps)
     ),
     row!(
         "/mcp",
@@ -146,7 +158,8 @@ pub static TABLE: &[Row] = &[
         "NUMBER",
         "end a background command (again: kill it), or a job of wisp's own (j1)",
         "this chat",
-        jobs::kill
+        jobs::kill,
+        Some(beside::kill)
     ),
     row!(
         "/task",
@@ -178,7 +191,8 @@ pub static TABLE: &[Row] = &[
         "[context] [next | N | turns]",
         "what the model is sent: next, in turn N, or the turns",
         "this chat",
-        context::inspect
+        context::inspect,
+        Some(beside::inspect)
     ),
     row!(
         "/save",
@@ -211,6 +225,14 @@ pub static TABLE: &[Row] = &[
         "write the conversation to a file: .md, .html or .json",
         "this chat",
         carry::export
+    ),
+    row!(
+        "/now",
+        [],
+        "TEXT",
+        "while the model works: tell it at the next result of a tool, not after the turn",
+        "this chat",
+        carry::now
     ),
     row!(
         "/retry",
@@ -250,16 +272,26 @@ pub static TABLE: &[Row] = &[
         "[ID]",
         "an output whole; without an id, the last",
         "outputs",
-        outputs::show
+        outputs::show,
+        Some(beside::show)
     ),
-    row!("/last", [], "", "the last output whole", "outputs", outputs::last),
+    row!(
+        "/last",
+        [],
+        "",
+        "the last output whole",
+        "outputs",
+        outputs::last,
+        Some(beside::last)
+    ),
     row!(
         "/outputs",
         [],
         "",
         "what was printed in this chat",
         "outputs",
-        outputs::list
+        outputs::list,
+        Some(beside::outputs)
     ),
     row!(
         "/summarise",
@@ -267,7 +299,8 @@ pub static TABLE: &[Row] = &[
         "[ID]",
         "what matters in an output, without a model",
         "outputs",
-        outputs::summarise
+        outputs::summarise,
+        Some(beside::summarise)
     ),
     row!(
         "/model",
@@ -320,6 +353,16 @@ pub fn parse(line: &str) -> Option<Called> {
         word: word.to_owned(),
         rest: rest.trim().to_owned(),
     })
+}
+
+/// The command that says something to the turn under way.
+pub const STEER: &str = "/now";
+
+/// What a line says to the turn under way; none for any other line.
+pub fn steering(line: &str) -> Option<&str> {
+    let text = line.trim().strip_prefix(STEER)?;
+    let text = text.strip_prefix(char::is_whitespace)?.trim();
+    (!text.is_empty()).then_some(text)
 }
 
 /// Runs a command.

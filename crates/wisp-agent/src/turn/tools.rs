@@ -62,7 +62,40 @@ impl Conversation {
         self.offer_memory_when_needed();
         self.save_midway();
         see_stop(turn, progress);
-        Ok(progress.machine.on(Input::Recorded))
+        let effects = progress.machine.on(Input::Recorded);
+        if matches!(effects[..], [Effect::Ask { .. }]) {
+            self.take_steering(turn, progress.number).await?;
+        }
+        Ok(effects)
+    }
+
+    /// What the user says to the turn under way goes into the record after the results, so that the next request has it.
+    /// Lines that could not be recorded are the user's again.
+    async fn take_steering(&mut self, turn: &Turn<'_>, number: u64) -> Result<(), TurnError> {
+        let lines = turn.person.steering().await;
+        for (at, text) in lines.iter().enumerate() {
+            if let Err(error) = self.steer(text, number) {
+                let lines = lines[at..].to_vec();
+                self.events.send(Event::TakenBack { lines });
+                return Err(error);
+            }
+            self.events.send(Event::Taken { text: text.clone() });
+        }
+        Ok(())
+    }
+
+    fn steer(&mut self, text: &str, number: u64) -> Result<(), TurnError> {
+        let named = self.with_images(text).unwrap_or_else(|why| {
+            self.events.note(NoteLevel::Warning, why);
+            text.to_owned()
+        });
+        let mut whole = self.within_budget(&named).into_owned();
+        if let Some(attached) = self.attached(&whole) {
+            whole = format!("{whole}\n\n{attached}");
+        }
+        let stamp = self.stamped(number, Kind::Prompt, json!({ "text": whole, "steers": true }))?;
+        self.record.record_steering(whole, stamp);
+        Ok(())
     }
 
     /// Runs the calls of a reply of so many, in order, up to the first that cannot be recorded; beside them the actions

@@ -24,7 +24,6 @@ impl App {
             Event::Status(status) => self.input_wanted(status),
             Event::Activity(activity) => self.activity(activity),
             Event::Jobs { jobs } => self.jobs = jobs,
-            Event::Queue { .. } | Event::Taken { .. } | Event::TakenBack { .. } => {}
             Event::Printed { lines } => self.work.printed(lines),
             Event::Turn {
                 end: Some(end), turn, ..
@@ -33,7 +32,7 @@ impl App {
             Event::Delta { text } => self.delta(&text),
             Event::Thinking { text } => self.work.thought(&text, self.now),
             // The note beside it says so; what stands above stays.
-            Event::Discarded => {}
+            Event::Discarded | Event::Queue { .. } | Event::Taken { .. } | Event::TakenBack { .. } => {}
             Event::Output { text } => self.printed(&text),
             Event::Event {
                 kind, text, output, ..
