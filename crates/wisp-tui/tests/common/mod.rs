@@ -208,6 +208,8 @@ pub fn status() -> Status {
         approval: "approve at moderate".into(),
         context_used: Some(0.154),
         task: None,
+        received: 0,
+        waiting: 0,
     }
 }
 
