@@ -21,8 +21,8 @@ pub(crate) enum Event<'a> {
     ArrayEnd,
     /// A member's name, with its escapes as written.
     Key(&'a str),
-    /// A string, with its escapes as written.
-    Text(&'a str),
+    /// A string, with its escapes as written and cut where it is long, and how many bytes it has as written.
+    Text(&'a str, u64),
     /// A number as written.
     Number(&'a str),
     /// `true`, `false` or `null`.
@@ -61,6 +61,8 @@ pub(crate) struct Tokenizer {
     expect: Expect,
     token: Token,
     text: Vec<u8>,
+    /// Bytes of the string that is open, those that are not held included.
+    length: u64,
     line: u64,
     started: bool,
     /// Whole documents read.
@@ -77,6 +79,7 @@ impl Default for Tokenizer {
             expect: Expect::Value,
             token: Token::None,
             text: Vec::new(),
+            length: 0,
             line: 1,
             started: false,
             documents: 0,
@@ -161,6 +164,7 @@ impl Tokenizer {
         let end = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
         if self.text.is_empty() && bytes.get(end) == Some(&b'"') {
             let part = at..end.min(at + TOKEN);
+            self.length = (end - at) as u64;
             match valid.get(part.clone()) {
                 Some(text) => self.tell_text(key, text, listener),
                 None => self.tell_text(key, &shown(&bytes[part]), listener),
@@ -181,6 +185,7 @@ impl Tokenizer {
     }
 
     fn keep(&mut self, part: &[u8]) {
+        self.length += part.len() as u64;
         let room = TOKEN.saturating_sub(self.text.len());
         self.text.extend_from_slice(&part[..part.len().min(room)]);
     }
@@ -194,11 +199,12 @@ impl Tokenizer {
 
     fn tell_text(&mut self, key: bool, text: &str, listener: &mut dyn Listener) {
         self.token = Token::None;
+        let length = std::mem::take(&mut self.length);
         if key {
             listener.event(Event::Key(text), self.line);
             self.expect = Expect::Colon;
         } else {
-            listener.event(Event::Text(text), self.line);
+            listener.event(Event::Text(text, length), self.line);
             self.value_ended();
         }
     }

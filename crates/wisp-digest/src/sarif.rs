@@ -41,7 +41,7 @@ impl Listener for Sarif {
             Event::ObjectStart | Event::ArrayStart => self.open(line),
             Event::ObjectEnd | Event::ArrayEnd => self.close_one(),
             Event::Key(name) => self.name(name),
-            Event::Text(text) | Event::Number(text) => self.value(text),
+            Event::Text(text, _) | Event::Number(text) => self.value(text),
             Event::Word(_) => {}
         }
     }

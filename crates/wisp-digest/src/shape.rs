@@ -48,6 +48,8 @@ struct Node {
     counts: [u64; 6],
     numbers: Option<(String, String)>,
     text: Option<String>,
+    /// Bytes of the longest string.
+    longest: u64,
     word: Option<String>,
     lengths: Option<(u64, u64)>,
     element: Option<usize>,
@@ -108,10 +110,15 @@ impl Listener for Outliner {
             Event::ArrayStart => self.start(ARRAY),
             Event::ObjectEnd | Event::ArrayEnd => self.end(),
             Event::Key(name) => self.key(name),
-            Event::Text(text) => self.scalar(STRING, text),
-            Event::Number(text) => self.scalar(NUMBER, text),
-            Event::Word("null") => self.scalar(NULL, "null"),
-            Event::Word(text) => self.scalar(BOOLEAN, text),
+            Event::Text(text, bytes) => {
+                if let Some(at) = self.scalar(STRING, text) {
+                    let node = &mut self.nodes[at];
+                    node.longest = node.longest.max(bytes);
+                }
+            }
+            Event::Number(text) => drop(self.scalar(NUMBER, text)),
+            Event::Word("null") => drop(self.scalar(NULL, "null")),
+            Event::Word(text) => drop(self.scalar(BOOLEAN, text)),
         }
     }
 }
@@ -255,11 +262,12 @@ impl Outliner {
         }
     }
 
-    fn scalar(&mut self, kind: usize, text: &str) {
+    /// Counts a value, and says at which node when it is outlined.
+    fn scalar(&mut self, kind: usize, text: &str) -> Option<usize> {
         if self.skipped > 0 {
-            return;
+            return None;
         }
-        let Some(at) = self.target() else { return };
+        let at = self.target()?;
         self.count(at, kind);
         let node = &mut self.nodes[at];
         match kind {
@@ -272,6 +280,7 @@ impl Outliner {
             }
             _ => {}
         }
+        Some(at)
     }
 
     /// The outline of `documents` documents.
@@ -375,7 +384,7 @@ fn describe_type(node: &Node, name: &str) -> String {
             None => "number".to_owned(),
         },
         "string" => node.text.as_ref().map_or("string".to_owned(), |text| {
-            format!("string e.g. \"{}\"", example(text))
+            format!("string e.g. \"{}\"{}", example(text), how_long(node))
         }),
         "boolean" => match &node.word {
             Some(word) if node.counts[1] == 1 => format!("boolean {word}"),
@@ -396,11 +405,58 @@ fn describe_type(node: &Node, name: &str) -> String {
     }
 }
 
+/// A string that is longer than this many bytes is said to be: it is what makes a line long.
+const LONG: u64 = 1000;
+
+fn how_long(node: &Node) -> String {
+    let bytes = counted(node.longest, "bytes");
+    match node.counts[STRING] {
+        _ if node.longest <= LONG => String::new(),
+        1 => format!(", {bytes}"),
+        _ => format!(", the longest {bytes}"),
+    }
+}
+
 fn example(text: &str) -> String {
     let shown = cut(text, EXAMPLE);
     if shown.len() < text.len() {
         format!("{shown}…")
     } else {
         shown.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Tokenizer;
+
+    fn types(text: &str) -> Vec<String> {
+        let (mut tokenizer, mut outliner) = (Tokenizer::default(), Outliner::default());
+        // In small pieces, as a stream gives them.
+        for piece in text.as_bytes().chunks(7) {
+            tokenizer.push(piece, &mut outliner);
+        }
+        assert!(tokenizer.finish(&mut outliner));
+        outliner
+            .close(1)
+            .members
+            .into_iter()
+            .map(|member| member.types)
+            .collect()
+    }
+
+    #[test]
+    fn a_long_string_is_named_with_its_bytes() {
+        let long = "x".repeat(200_000);
+        let said = format!("string e.g. \"{}…\", 200,000 bytes", "x".repeat(EXAMPLE));
+        assert_eq!(types(&format!("[{{\"a\":\"{long}\"}}]"))[2..], [said]);
+        let said = "string e.g. \"a\", the longest 1,001 bytes ×3".to_owned();
+        let mixed = types(&format!("[\"a\",\"b\",\"{}\"]", &long[..1001]));
+        assert_eq!(mixed[1..], [said]);
+        assert_eq!(
+            types(&format!("\"{}\"", "é".repeat(500)))[0],
+            format!("string e.g. \"{}…\"", "é".repeat(EXAMPLE / 2))
+        );
     }
 }
