@@ -68,6 +68,8 @@ pub enum Sub {
     /// List what you allowed for a directory or everywhere, and take it back
     Approvals(Approvals),
     /// Serve MCP on standard input and output, or manage the MCP servers whose tools the model may call
+    ///
+    /// Without a subcommand, wisp is a server: another agent sends prompts to a model on this machine (docs/mcp.md).
     #[cfg(feature = "mcp")]
     Mcp(mcp::Mcp),
     /// Print what a shell needs to complete commands, models, ids and settings
