@@ -299,7 +299,7 @@ fn is_of(call: &[String], part: &SimpleCommand) -> bool {
     match part.name() {
         // Which program it runs is not known: it is dangerous whatever it is.
         None => !part.words.is_empty(),
-        Some(name) => name == call[0] && (!fixed || same()),
+        Some(name) => call.first().is_some_and(|called| name == called) && (!fixed || same()),
     }
 }
 
@@ -319,16 +319,33 @@ fn compared(shell: &str, lines: &[String]) -> (usize, usize, Vec<String>) {
     // What cannot be read is dangerous and never runs unasked: only the others are run.
     let read = |line: &String| split(line).ok().map(|parts| (line.clone(), parts));
     let (texts, answers): (Vec<String>, Vec<_>) = lines.iter().filter_map(read).unzip();
-    let dir = tempfile::tempdir().unwrap();
     let (mut seen, mut faults) = (0, Vec::new());
-    for ((made, parts), line) in calls(shell, &texts, dir.path()).iter().zip(&answers).zip(&texts) {
+    for ((made, parts), line) in recorded(shell, &texts).iter().zip(&answers).zip(&texts) {
         seen += made.len();
-        let missed = made
-            .iter()
-            .filter(|call| !parts.iter().any(|part| is_of(call, part)));
-        faults.extend(missed.map(|call| format!("{shell}: {line:?} ran {call:?}")));
+        faults.extend(
+            missed(made, parts)
+                .map(|call| format!("{shell}: {line:?} ran {call:?}"))
+                .filter(|_| {
+                    // The records of calls that go on in the background can run into each other; a fault is one each time.
+                    (0..3).all(|_| {
+                        let again = recorded(shell, std::slice::from_ref(line));
+                        again.iter().any(|made| missed(made, parts).next().is_some())
+                    })
+                }),
+        );
     }
     (texts.len(), seen, faults)
+}
+
+/// The calls of each line in a directory of their own.
+fn recorded(shell: &str, lines: &[String]) -> Vec<Vec<Vec<String>>> {
+    calls(shell, lines, tempfile::tempdir().unwrap().path())
+}
+
+/// The calls that are of no part.
+fn missed<'a>(made: &'a [Vec<String>], parts: &'a [SimpleCommand]) -> impl Iterator<Item = &'a Vec<String>> {
+    made.iter()
+        .filter(|call| !parts.iter().any(|part| is_of(call, part)))
 }
 
 #[test]

@@ -116,8 +116,13 @@ mod tests {
         assert!(readable.holds(&confinement));
         std::fs::write(root.join("a/new"), "").unwrap();
         assert!(!readable.holds(&confinement));
+        // On a busy machine "just now" may have passed before it is looked at.
+        let unsettled = |change: u32| {
+            std::fs::write(root.join(format!("a/{change}")), "").unwrap();
+            !made().settled
+        };
         assert!(
-            !made().settled,
+            (0..50).any(unsettled),
             "a change just now could be followed by one of the same time"
         );
         let readable = of_ours(made());
