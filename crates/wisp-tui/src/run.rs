@@ -119,6 +119,7 @@ impl<W: Write> Runner<W> {
         loop {
             if let Some(ending) = self.ending {
                 if !matches!(ending, Ending::Signal(_)) {
+                    self.app.say_unsent();
                     // What came with the end, such as why there is no conversation, stands above the band.
                     self.draw()?;
                 }

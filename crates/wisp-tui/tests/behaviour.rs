@@ -5,7 +5,8 @@ mod common;
 use common::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use wisp_agent::protocol::{
-    Command, Decision, Difference, Event, JobStatus, OutputSummary, Stretch, TurnOutcome, View, ViewKind,
+    Command, Decision, Difference, Event, JobStatus, OutputSummary, QueuedLine, Status, Stretch, TurnOutcome,
+    View, ViewKind,
 };
 use wisp_tui::{Effect, Input};
 
@@ -84,23 +85,115 @@ fn a_paste_never_sends_and_comes_whole() {
     assert_eq!(stage.sent(), [message(&"line\n".repeat(10_000))]);
 }
 
+fn waiting(lines: &[&str]) -> Event {
+    let line = |text: &&str| QueuedLine {
+        text: (*text).to_owned(),
+        steers: false,
+    };
+    Event::Queue {
+        waiting: lines.iter().map(line).collect(),
+    }
+}
+
 #[test]
-fn keys_typed_during_a_turn_are_kept_for_the_box_and_enter_is_not() {
+fn what_is_typed_during_a_turn_stands_in_the_box_and_enter_sends_it_to_wait() {
+    for (columns, rows) in [(80, 24), (40, 10)] {
+        let mut stage = Stage::ready(columns, rows);
+        stage.type_text("go").press("enter").tell(turn_start());
+        stage.sent();
+        stage
+            .type_text("next")
+            .press("left backspace")
+            .give(Input::Paste("P".into()));
+        assert!(stage.screen().contains("› neP▮"), "{}", stage.screen());
+        stage.press("enter");
+        assert_eq!(stage.sent(), [message("nePt")]);
+        stage.tell(waiting(&["nePt"]));
+        assert!(stage.screen().contains("then: nePt"), "{}", stage.screen());
+        assert!(
+            !stage.screen().contains("› nePt"),
+            "not said yet: {}",
+            stage.screen()
+        );
+        let over = Status {
+            waiting: 1,
+            ..status()
+        };
+        stage
+            .tell(turn_end(1.0, TurnOutcome::Ok))
+            .tell(Event::Status(over));
+        let text = "nePt".to_owned();
+        stage.tell(waiting(&[])).tell(Event::Taken { text });
+        assert!(stage.screen().contains("› nePt"), "{}", stage.screen());
+        assert!(!stage.screen().contains("then:"), "{}", stage.screen());
+    }
+}
+
+#[test]
+fn escape_takes_the_waiting_line_back_before_it_stops_the_turn() {
     let mut stage = Stage::ready(80, 24);
     stage.type_text("go").press("enter").tell(turn_start());
-    stage.sent();
-    stage
-        .type_text("next")
-        .press("left backspace enter")
-        .give(Input::Paste("P".into()));
-    assert!(stage.screen().contains("7 keys held"), "{}", stage.screen());
-    stage
-        .tell(turn_end(1.0, TurnOutcome::Ok))
-        .tell(Event::Status(status()));
-    assert!(stage.sent().is_empty());
-    assert!(stage.screen().contains("› neP▮"), "{}", stage.screen());
-    stage.press("enter");
-    assert_eq!(stage.sent(), [message("nePt")]);
+    stage.tell(waiting(&["later"])).sent();
+    stage.press("esc");
+    assert_eq!(stage.sent(), [Command::TakeBack { all: false }]);
+    let lines = vec!["later".to_owned()];
+    stage.tell(waiting(&[])).tell(Event::TakenBack { lines });
+    assert!(stage.screen().contains("› later▮"), "{}", stage.screen());
+    stage.press("esc");
+    assert_eq!(stage.sent(), [Command::Interrupt]);
+}
+
+#[test]
+fn up_takes_a_waiting_line_back_only_into_an_empty_box() {
+    for (typed, back) in [("x", Vec::new()), ("", vec![Command::TakeBack { all: false }])] {
+        let mut stage = Stage::ready(80, 24);
+        stage.type_text("go").press("enter").tell(turn_start());
+        stage.tell(waiting(&["later"])).sent();
+        stage.type_text(typed).press("up");
+        assert_eq!(stage.sent(), back, "{typed:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_stops_the_turn_and_all_that_waits_comes_back_before_what_is_typed() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("go").press("enter").tell(turn_start());
+    stage.tell(waiting(&["one", "two"])).type_text("three").sent();
+    stage.press("ctrl-c");
+    assert_eq!(
+        stage.sent(),
+        [Command::TakeBack { all: true }, Command::Interrupt]
+    );
+    let lines = vec!["one".to_owned(), "two".to_owned()];
+    stage.tell(waiting(&[])).tell(Event::TakenBack { lines });
+    for line in ["› one", "two", "three▮"] {
+        assert!(stage.screen().contains(line), "{line}: {}", stage.screen());
+    }
+}
+
+#[test]
+fn help_opens_at_once_during_a_turn() {
+    for key in ["?", "f1"] {
+        let mut stage = Stage::ready(80, 24);
+        stage.type_text("go").press("enter").tell(turn_start());
+        if key == "?" {
+            stage.type_text("?");
+        } else {
+            stage.press(key);
+        }
+        assert!(stage.screen().contains("Typing"), "{key}: {}", stage.screen());
+    }
+}
+
+#[test]
+fn what_was_never_sent_is_shown_when_the_conversation_is_over() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("go").press("enter").tell(turn_start());
+    stage.tell(waiting(&["later"])).type_text("and this");
+    stage.tell(Event::Exit { code: 1 });
+    for line in ["not sent: later", "not sent: and this"] {
+        assert!(stage.screen().contains(line), "{line}: {}", stage.screen());
+    }
 }
 
 #[test]

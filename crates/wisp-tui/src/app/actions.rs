@@ -22,6 +22,7 @@ actions! {
     row_down: app => app.move_row(false);
     erase_left: app => app.erase();
     interrupt: app => app.interrupt();
+    escape: app => app.escape();
     leave: app => app.leave();
     edit_outside: app => app.edit_outside();
     suspend: app => app.suspend();

@@ -10,7 +10,6 @@ use wisp_term::clipboard::MAX_COPY;
 use wisp_term::units::{format_bytes, format_duration, pace, thousands};
 use wisp_term::words::hanging;
 
-use super::work::Held;
 use super::{App, Input, LONG_TURN};
 use crate::ansi;
 use crate::effect::Effect;
@@ -32,7 +31,10 @@ impl App {
             Event::Delta { text } => self.delta(&text),
             Event::Thinking { text } => self.work.thought(&text, self.now),
             // The note beside it says so; what stands above stays.
-            Event::Discarded | Event::Queue { .. } | Event::Taken { .. } | Event::TakenBack { .. } => {}
+            Event::Discarded => {}
+            Event::Queue { waiting } => self.queue = waiting,
+            Event::Taken { text } => self.taken(&text),
+            Event::TakenBack { lines } => self.taken_back(&lines),
             Event::Output { text } => self.printed(&text),
             Event::Event {
                 kind, text, output, ..
@@ -59,7 +61,10 @@ impl App {
             Event::Choice(choice) => self.open_choice(choice),
             Event::Notify { title, body } => self.notified(&title, &body),
             Event::Copy { text, what } => self.copy_said(text, &what),
-            Event::Exit { code } => self.effects.push(Effect::Exit(code)),
+            Event::Exit { code } => {
+                self.say_unsent();
+                self.effects.push(Effect::Exit(code));
+            }
         }
     }
 
@@ -166,21 +171,20 @@ impl App {
         self.last_turn = Some(end);
     }
 
-    /// Input is wanted: what was typed meanwhile goes into the box.
+    /// Input is wanted, unless lines wait that are taken up first.
     fn input_wanted(&mut self, status: Status) {
+        let waiting = status.waiting;
         self.status = Some(status);
         let open = self.reply.finish(self.width());
         self.finished.extend(open);
-        let held = self.work.end();
+        if waiting > 0 {
+            // What waits is taken up before anything is wanted.
+            return;
+        }
+        self.work.end();
         if let Some(first) = self.first.take() {
             self.editor.set(&first);
             self.submit();
-        }
-        for held in held {
-            match held {
-                Held::Key(key) => self.route(self.place(), key),
-                Held::Paste(text) => self.on_paste(&text),
-            }
         }
     }
 
@@ -245,9 +249,11 @@ impl App {
         }
     }
 
-    /// Sends a line the person entered.
+    /// Sends a line the person entered. During a turn it waits until that is over.
     pub(super) fn send_line(&mut self, text: String) {
-        self.work.begin(self.now);
+        if !self.work.busy {
+            self.work.begin(self.now);
+        }
         self.send(Command::Message { text });
     }
 

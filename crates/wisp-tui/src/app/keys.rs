@@ -1,9 +1,7 @@
-//! Where a key goes: to the question that is open, to the panel, or to the box; and whether it waits.
+//! Where a key goes: to the question that is open, to the panel, or to the box.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use wisp_term::Role;
 
-use super::work::Held;
 use super::{App, Dialog, GRACE};
 use crate::input::Burst;
 use crate::keys::{Action, Meaning, Place, When};
@@ -18,7 +16,7 @@ impl App {
         if self.is_held_by_grace(key) {
             return;
         }
-        if place == Place::Input && self.prefix.is_none() && !self.work.busy {
+        if place == Place::Input && self.prefix.is_none() {
             self.settle_burst(Some(key));
             if let Some(key) = self.bursts.take(key, self.now) {
                 self.route(place, key);
@@ -40,18 +38,14 @@ impl App {
         }
     }
 
-    /// A key that came within the grace of a question is kept for the box, and the wait begins anew. What answers
+    /// A key that came within the grace of a question is for the box, and the wait begins anew. What answers
     /// nothing is taken at once: leaving, and going up and down a list.
     fn is_held_by_grace(&mut self, key: KeyEvent) -> bool {
         let leaves = key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('c' | 'd'));
         if leaves || self.answers_nothing(key) || !self.within_grace() {
             return false;
         }
-        // As during a turn: what would send the line is not kept.
-        let meaning = self.bindings.meaning(Place::Input, None, key);
-        if !matches!(meaning, Meaning::Action(action) if action.when == When::Idle) {
-            self.hold(Held::Key(key));
-        }
+        self.type_behind(key);
         true
     }
 
@@ -84,26 +78,35 @@ impl App {
         }
     }
 
-    fn hold(&mut self, held: Held) {
-        if !self.work.hold(held) {
-            self.say_one(Role::Warn, "too much typed ahead: the rest is dropped");
+    /// Types into the box while something else has the keys. What would send the line, or ask for anything, does nothing.
+    fn type_behind(&mut self, key: KeyEvent) {
+        match self.bindings.meaning(Place::Input, None, key) {
+            Meaning::Action(action) if action.when == When::Edits => (action.run)(self),
+            Meaning::Nothing => {
+                let commands = KeyModifiers::CONTROL | KeyModifiers::ALT;
+                if let KeyCode::Char(c) = key.code
+                    && !key.modifiers.intersects(commands)
+                {
+                    self.type_only(c);
+                }
+            }
+            Meaning::Action(_) | Meaning::Prefix => {}
         }
     }
 
     pub(super) fn route(&mut self, place: Place, key: KeyEvent) {
         let prefix = self.prefix.take();
         match self.bindings.meaning(place, prefix, key) {
-            Meaning::Action(action) => self.act(action, key),
+            Meaning::Action(action) => self.act(action),
             Meaning::Prefix => self.prefix = Some(key.into()),
             Meaning::Nothing => self.unbound(place, key),
         }
     }
 
-    fn act(&mut self, action: &Action, key: KeyEvent) {
+    fn act(&mut self, action: &Action) {
         let waits = self.work.busy && action.place == Place::Input;
         match action.when {
             When::Idle if waits => {}
-            When::Held if waits => self.hold(Held::Key(key)),
             _ => {
                 if action.place == Place::Input && !action.name.starts_with("complete") {
                     self.completion = None;
@@ -123,7 +126,6 @@ impl App {
             return;
         }
         match place {
-            Place::Input if self.work.busy => self.hold(Held::Key(key)),
             Place::Input => self.type_character(c),
             Place::Bar => self.type_into_bar(c),
             Place::Choice => self.type_choice(c.encode_utf8(&mut [0; 4])),
@@ -132,7 +134,7 @@ impl App {
                 if let Some(dialog) = self.dialogs.front_mut() {
                     *dialog.silent_since() = self.now;
                 }
-                self.hold(Held::Key(key));
+                self.type_behind(key);
             }
             Place::Output | Place::Text => {}
         }
@@ -140,15 +142,13 @@ impl App {
 
     pub(super) fn on_paste(&mut self, text: &str) {
         match self.place() {
-            Place::Input if self.work.busy => self.hold(Held::Paste(text.to_owned())),
-            Place::Input => self.paste(text),
-            Place::Choice if self.within_grace() => self.hold(Held::Paste(text.to_owned())),
+            Place::Input | Place::Approval => self.paste(text),
+            Place::Choice if self.within_grace() => self.paste(text),
             Place::Choice => self.type_choice(&text.replace(['\r', '\n'], " ")),
             Place::Bar => text
                 .chars()
                 .filter(|c| !c.is_control())
                 .for_each(|c| self.type_into_bar(c)),
-            Place::Approval => self.hold(Held::Paste(text.to_owned())),
             Place::Output | Place::Text => {}
         }
     }

@@ -26,7 +26,7 @@ impl App {
         let at_end = self.editor.cursor() == line.len();
         // A line from the history is gone through with the keys that go through the history.
         let recalled = self.recalled.as_deref() == Some(line);
-        let open = is_command && at_end && !recalled && !self.command_mode && !self.work.busy;
+        let open = is_command && at_end && !recalled && !self.command_mode;
         if !open || self.place() != Place::Input || self.completion.is_some() {
             self.menu = None;
             return;

@@ -12,6 +12,7 @@ mod keys;
 mod menu;
 mod outputs;
 mod panels;
+mod queue;
 mod reply;
 mod typing;
 mod work;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 use ratatui::text::Line;
-use wisp_agent::protocol::{Command, Event, JobStatus, Status, TurnEnd};
+use wisp_agent::protocol::{Command, Event, JobStatus, QueuedLine, Status, TurnEnd};
 use wisp_term::width::expand_tabs;
 use wisp_term::{Palette, Role, safe};
 
@@ -105,6 +106,10 @@ pub struct App {
     pub(crate) status: Option<Status>,
     /// The work beside the turns that is not over.
     pub(crate) jobs: Vec<JobStatus>,
+    /// The lines that wait until what runs is over.
+    pub(crate) queue: Vec<QueuedLine>,
+    /// Lines that were sent with nothing under way: they stand above already when they are taken up.
+    echoed: Vec<String>,
     pub(crate) last_turn: Option<TurnEnd>,
     pub(crate) work: Work,
     pub(crate) reply: Reply,
@@ -150,6 +155,8 @@ impl App {
             prefix: None,
             status: None,
             jobs: Vec::new(),
+            queue: Vec::new(),
+            echoed: Vec::new(),
             last_turn: None,
             work: Work::default(),
             dialogs: VecDeque::new(),
@@ -176,7 +183,9 @@ impl App {
     /// What the face can do: the first thing the engine is told.
     pub fn hello(&self) -> Command {
         Command::Hello {
-            effects: ["approve", "choose", "notify"].map(str::to_owned).to_vec(),
+            effects: ["approve", "choose", "notify", "beside"]
+                .map(str::to_owned)
+                .to_vec(),
             client: "wisp-tui".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -7,7 +7,7 @@ use wisp_term::units::{counted, format_bytes};
 
 use super::{App, LEAVE_WINDOW};
 use crate::effect::Effect;
-use crate::input::{InputLayout, MAX_INPUT, Sent};
+use crate::input::{Editor, InputLayout, MAX_INPUT, Sent};
 use crate::looks::clip;
 
 /// How many rows of a sent message are repeated above the band.
@@ -24,6 +24,11 @@ impl App {
             self.show_keys();
             return;
         }
+        self.type_only(c);
+    }
+
+    /// Puts a character into the text, whatever it would mean at its beginning.
+    pub(super) fn type_only(&mut self, c: char) {
         let left_out = self.editor.insert(c.encode_utf8(&mut [0; 4]));
         self.say_left_out(left_out);
     }
@@ -58,8 +63,10 @@ impl App {
         if self.editor.expanded().trim().is_empty() {
             return;
         }
-        let rows = self.sent_rows();
-        self.finish_rows(rows);
+        if !self.work.busy {
+            let rows = self.sent_rows(&self.editor, self.command_mode);
+            self.finish_rows(rows);
+        }
         self.history.add(self.draft());
         let typed = self.editor.take();
         let line = if self.command_mode {
@@ -68,17 +75,20 @@ impl App {
             typed
         };
         self.command_mode = false;
+        if !self.work.busy {
+            self.echoed.push(line.clone());
+        }
         self.send_line(line);
     }
 
     /// What was sent, as it stays above the band: the mark, then the text with placeholders as labels.
-    fn sent_rows(&self) -> Vec<Line<'static>> {
-        let (mark, role) = if self.command_mode {
+    pub(super) fn sent_rows(&self, sent: &Editor, command: bool) -> Vec<Line<'static>> {
+        let (mark, role) = if command {
             ("! ", Role::CommandSent)
         } else {
             ("› ", Role::Person)
         };
-        let layout = InputLayout::new(&self.editor, self.width().saturating_sub(3));
+        let layout = InputLayout::new(sent, self.width().saturating_sub(3));
         let shown = layout.rows().min(SENT_ROWS);
         let mut rows = vec![Line::default()];
         for (at, text) in layout.text(0..shown).into_iter().enumerate() {
@@ -125,6 +135,7 @@ impl App {
         let target = if up { row.checked_sub(1) } else { Some(row + 1) };
         match target.and_then(|row| layout.byte_at(row, column)) {
             Some(byte) => self.editor.move_to(byte),
+            None if up && self.editor.is_empty() && self.take_back() => {}
             None if up => {
                 let draft = self.draft();
                 let line = self.history.older(draft);
@@ -149,6 +160,9 @@ impl App {
     /// Ctrl-C: stops what is being done; clears the box; a second time on an empty one, leaves.
     pub(super) fn interrupt(&mut self) {
         if self.work.busy {
+            if !self.queue.is_empty() {
+                self.send(Command::TakeBack { all: true });
+            }
             self.stop_work();
         } else if !self.editor.is_empty() || self.command_mode {
             self.editor.take();
@@ -172,7 +186,7 @@ impl App {
 
     /// Ctrl-D: leaves, unless there is text or something is being done.
     pub(super) fn leave(&mut self) {
-        if self.work.busy {
+        if self.work.busy && self.editor.is_empty() {
             return self.stop_work();
         }
         if self.editor.is_empty() {

@@ -1,8 +1,7 @@
-//! What is being done while the person waits, how long it has taken, and the keys that were typed meanwhile.
+//! What is being done while the person waits, and how long it has taken.
 
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
 use wisp_agent::protocol::Activity;
 
 /// A frame of the thinking bubble.
@@ -19,18 +18,6 @@ const BUBBLE: [&str; 7] = [
 ];
 /// Where the bubble's loop begins.
 const BUBBLE_LOOP: usize = 3;
-/// The most keys and pastes held while something is being done.
-pub(super) const MAX_HELD: usize = 1000;
-
-/// Something typed while the box was not listening.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Held {
-    /// A key.
-    Key(KeyEvent),
-    /// A paste.
-    Paste(String),
-}
-
 /// What is being done.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
@@ -41,7 +28,6 @@ pub struct Work {
     since: Duration,
     /// When the turn or the typed command began.
     began: Duration,
-    held: Vec<Held>,
     /// The last lines of what runs.
     printed: Vec<String>,
     /// When the thinking that is going on began, and how many characters of it have come.
@@ -55,14 +41,13 @@ impl Work {
             busy: true,
             since: now,
             began: now,
-            held: std::mem::take(&mut self.held),
             ..Self::default()
         };
     }
 
-    /// Input is wanted again. Gives back the keys that were held.
-    pub fn end(&mut self) -> Vec<Held> {
-        std::mem::take(self).held
+    /// Input is wanted again.
+    pub fn end(&mut self) {
+        *self = Self::default();
     }
 
     /// Takes what the engine says it is doing.
@@ -114,20 +99,6 @@ impl Work {
     pub fn thinking_over(&mut self, now: Duration) -> Option<(Duration, u64)> {
         let (since, characters) = self.thinking.take()?;
         Some((now.saturating_sub(since), characters))
-    }
-
-    /// Keeps a key or a paste for later; false when too many are kept.
-    pub fn hold(&mut self, held: Held) -> bool {
-        let room = self.held.len() < MAX_HELD;
-        if room {
-            self.held.push(held);
-        }
-        room
-    }
-
-    /// How many keys are held.
-    pub fn held(&self) -> usize {
-        self.held.len()
     }
 
     /// How long it has taken.

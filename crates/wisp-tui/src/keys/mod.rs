@@ -49,8 +49,8 @@ impl Place {
 pub enum When {
     /// It works.
     Always,
-    /// It waits until input is wanted again.
-    Held,
+    /// It works, and also on the box behind a question: it only edits.
+    Edits,
     /// It does nothing.
     Idle,
 }

@@ -1,6 +1,6 @@
 //! The key table. A new action is a row here; the panel of keys and the documentation follow by themselves.
 
-use super::When::{Always, Held, Idle};
+use super::When::{Always, Edits, Idle};
 use super::{Action, Place};
 use crate::app;
 
@@ -21,30 +21,31 @@ macro_rules! table {
 }
 
 table! {
-    Input Idle   "send"           ["enter"]                                 "send" send;
-    Input Held   "newline"        ["alt-enter", "shift-enter", "ctrl-j"]    "new line (or end the line with \\)" newline;
-    Input Idle   "complete"       ["tab"]                                   "complete; again: the next candidate" complete_next;
+    Input Always "send"           ["enter"]                                 "send; while something runs: wait until it is over" send;
+    Input Edits  "newline"        ["alt-enter", "shift-enter", "ctrl-j"]    "new line (or end the line with \\)" newline;
+    Input Always "complete"       ["tab"]                                   "complete; again: the next candidate" complete_next;
     Input Idle   "complete-back"  ["shift-tab"]                             "the candidate before; with none, the next mode (/mode)" complete_previous;
-    Input Held   "up"             ["up", "ctrl-p"]                          "row up; on the first row, the line sent before" row_up;
-    Input Held   "down"           ["down", "ctrl-n"]                        "row down; on the last row, the line sent after" row_down;
-    Input Held   "left"           ["left", "ctrl-b"]                        "character left" left;
-    Input Held   "right"          ["right", "ctrl-f"]                       "character right" right;
-    Input Held   "left-word"      ["alt-left", "ctrl-left", "alt-b"]        "word left" left_word;
-    Input Held   "right-word"     ["alt-right", "ctrl-right", "alt-f"]      "word right" right_word;
-    Input Held   "home"           ["home", "ctrl-a"]                        "start of the line" home;
-    Input Held   "end"            ["end", "ctrl-e"]                         "end of the line" end;
-    Input Held   "erase-left"     ["backspace", "ctrl-h"]                   "delete left; at the start, leave command mode" erase_left;
-    Input Held   "erase-right"    ["delete"]                                "delete right" erase_right;
-    Input Held   "erase-word"     ["ctrl-w", "alt-backspace", "ctrl-backspace"] "delete back to white space" erase_word;
-    Input Held   "erase-to-start" ["ctrl-u"]                                "delete to the start of the line" erase_to_start;
-    Input Held   "erase-to-end"   ["ctrl-k"]                                "delete to the end of the line" erase_to_end;
+    Input Always "up"             ["up", "ctrl-p"]                          "row up; in an empty box, the line that waits; else the line sent before" row_up;
+    Input Always "down"           ["down", "ctrl-n"]                        "row down; on the last row, the line sent after" row_down;
+    Input Edits  "left"           ["left", "ctrl-b"]                        "character left" left;
+    Input Edits  "right"          ["right", "ctrl-f"]                       "character right" right;
+    Input Edits  "left-word"      ["alt-left", "ctrl-left", "alt-b"]        "word left" left_word;
+    Input Edits  "right-word"     ["alt-right", "ctrl-right", "alt-f"]      "word right" right_word;
+    Input Edits  "home"           ["home", "ctrl-a"]                        "start of the line" home;
+    Input Edits  "end"            ["end", "ctrl-e"]                         "end of the line" end;
+    Input Edits  "erase-left"     ["backspace", "ctrl-h"]                   "delete left; at the start, leave command mode" erase_left;
+    Input Edits  "erase-right"    ["delete"]                                "delete right" erase_right;
+    Input Edits  "erase-word"     ["ctrl-w", "alt-backspace", "ctrl-backspace"] "delete back to white space" erase_word;
+    Input Edits  "erase-to-start" ["ctrl-u"]                                "delete to the start of the line" erase_to_start;
+    Input Edits  "erase-to-end"   ["ctrl-k"]                                "delete to the end of the line" erase_to_end;
     Input Idle   "edit-outside"   ["ctrl-x ctrl-e"]                         "edit in $EDITOR" edit_outside;
     Input Always "open-output"    ["ctrl-o"]                                "the last output, whole" open_output;
     Input Idle   "open-context"   ["ctrl-t"]                                "what the model is about to be sent" open_context;
     Input Always "keys"           ["f1"]                                    "these keys (? in an empty box)" show_keys;
     Input Always "redraw"         ["ctrl-l"]                                "draw everything again" redraw;
     Input Always "suspend"        ["ctrl-z"]                                "stop; fg comes back" suspend;
-    Input Always "interrupt"      ["ctrl-c"]                                "stop what is being done; clear the box; twice: leave" interrupt;
+    Input Always "escape"         ["esc"]                                   "close what is offered; else take a waiting line back; else stop what is being done" escape;
+    Input Always "interrupt"      ["ctrl-c"]                                "stop what is being done, waiting lines go back into the box; clear the box; twice: leave" interrupt;
     Input Always "leave"          ["ctrl-d"]                                "leave, when the box is empty" leave;
 
     Output Always "output-close"      ["ctrl-o", "q", "ctrl-c", "ctrl-d"]   "close" panel_close;

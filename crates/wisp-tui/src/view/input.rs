@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 use ratatui::text::Line;
+use wisp_agent::protocol::QueuedLine;
 use wisp_term::Role;
 use wisp_term::units::counted;
 
@@ -21,17 +22,46 @@ pub(super) fn part(app: &App) -> Part {
         Role::Input
     };
     let style = app.looks.style(role);
-    let mut part = if app.work.busy {
-        Part::from(vec![busy(app)])
-    } else {
-        bare(app)
-    };
+    let mut part = if app.work.busy { working(app) } else { bare(app) };
     part.rows = part
         .rows
         .into_iter()
         .map(|row| tinted(row, app.width(), style))
         .collect();
     part
+}
+
+/// What is being done, the lines that wait, and the box below them once something is typed.
+fn working(app: &App) -> Part {
+    let mut rows = vec![busy(app)];
+    rows.extend(queue(app));
+    let mut cursor = None;
+    if !app.editor.is_empty() || app.command_mode {
+        let typed = bare(app);
+        cursor = typed.cursor.map(|(row, column)| (row + rows.len(), column));
+        rows.extend(typed.rows);
+    }
+    Part { rows, cursor }
+}
+
+/// The most lines that wait which are shown; in a low window only the next one is.
+const QUEUE_ROWS: usize = 3;
+
+fn queue(app: &App) -> Vec<Line<'static>> {
+    let most = if app.size.height < 12 { 1 } else { QUEUE_ROWS };
+    let row = |line: &QueuedLine| {
+        let when = if line.steers { "next" } else { "then" };
+        let text = format!("  {when}: {}", wisp_term::visible(&line.text));
+        let text = wisp_term::width::truncate(&text, app.width()).into_owned();
+        Line::from(app.looks.span(Role::Person, text))
+    };
+    let mut rows: Vec<_> = app.queue.iter().take(most).map(row).collect();
+    let more = app.queue.len().saturating_sub(most);
+    if more > 0 {
+        let more = format!("  … {}", counted(more as u64, "more line"));
+        rows.push(Line::from(app.looks.span(Role::Quiet, more)));
+    }
+    rows
 }
 
 fn tinted(row: Line<'static>, width: usize, style: Style) -> Line<'static> {
@@ -75,7 +105,7 @@ pub(super) fn bare(app: &App) -> Part {
     }
 }
 
-/// What is being done, how it is stopped, and how many keys wait.
+/// What is being done, and how it is stopped.
 fn busy(app: &App) -> Line<'static> {
     let mut text = app.work.text(app.now);
     if let Some(key) = app.bindings.hint("interrupt") {
@@ -85,10 +115,6 @@ fn busy(app: &App) -> Line<'static> {
             "stops it"
         };
         text = format!("{text} · {key} {verb}");
-    }
-    let held = app.work.held();
-    if held > 0 {
-        text = format!("{text} · {} held", counted(held as u64, "key"));
     }
     let role = if app.work.is_thinking() {
         Role::Thinking
