@@ -67,6 +67,9 @@ pub enum Sub {
     Config(Config),
     /// List what you allowed for a directory or everywhere, and take it back
     Approvals(Approvals),
+    /// Speak the Agent Client Protocol on standard input and output: wisp inside an editor
+    #[cfg(feature = "acp")]
+    Acp(Acp),
     /// Serve MCP on standard input and output, or manage the MCP servers whose tools the model may call
     ///
     /// Without a subcommand, wisp is a server: another agent sends prompts to a model on this machine (docs/mcp.md).
@@ -76,6 +79,15 @@ pub enum Sub {
     Completions(Completions),
     /// Write the pages of the manual into a directory
     Man(Man),
+}
+
+/// Speak the Agent Client Protocol on standard input and output: wisp inside an editor
+#[cfg(feature = "acp")]
+#[derive(Debug, Args)]
+pub struct Acp {
+    /// Model and tools.
+    #[command(flatten)]
+    pub talk: Talk,
 }
 
 /// Print what a shell needs to complete commands, models, ids and settings

@@ -89,6 +89,8 @@ fn run(cli: Cli, env: Env) -> anyhow::Result<ExitCode> {
         Some(Sub::Threads(args)) => commands::threads::run(args, env),
         Some(Sub::Config(args)) => commands::config::run(args, env),
         Some(Sub::Approvals(args)) => commands::approvals::run(&args, env),
+        #[cfg(feature = "acp")]
+        Some(Sub::Acp(args)) => commands::acp::run(&args, env),
         #[cfg(feature = "mcp")]
         Some(Sub::Mcp(args)) => commands::mcp::run(args, env),
         Some(Sub::Completions(args)) => commands::completions::run(&args, env),

@@ -1,5 +1,7 @@
 //! The subcommands, one file each, and what they share: the runtime and the setup of a conversation.
 
+#[cfg(feature = "acp")]
+pub mod acp;
 pub mod approvals;
 pub mod chat;
 pub mod completions;
