@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, CancelNotification, Implementation, InitializeRequest, InitializeResponse,
     NewSessionRequest, NewSessionResponse, PromptCapabilities, PromptRequest, PromptResponse, SessionId,
+    StopReason,
 };
-use agent_client_protocol::{Agent, Error, Stdio};
+use agent_client_protocol::{Agent, Client, Error, Stdio};
 use wisp_agent::saved::Saving;
 use wisp_agent::{Selection, Setup};
 use wisp_host::Env;
@@ -42,6 +45,23 @@ impl Sessions {
         all.get(id).cloned().ok_or_else(unknown)
     }
 
+    async fn prompt(&self, request: &PromptRequest, to: &ConnectionTo<Client>) -> Result<StopReason, Error> {
+        let session = self.find(&request.session_id)?;
+        let text = prompt::text(&request.prompt).map_err(|why| Error::invalid_params().data(why))?;
+        session.prompt(text, to).await
+    }
+
+    /// Ends every session.
+    async fn close(&self) {
+        let all: Vec<Arc<Session>> = {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.drain().map(|(_, session)| session).collect()
+        };
+        for session in all {
+            session.close().await;
+        }
+    }
+
     async fn open(&self, cwd: PathBuf) -> Result<SessionId, Error> {
         if !cwd.is_absolute() || !cwd.is_dir() {
             return Err(Error::invalid_params().data("cwd must be a directory, by its absolute path"));
@@ -63,6 +83,15 @@ impl Sessions {
     }
 }
 
+/// What an editor is told of wisp: also one of a newer version is answered with the one that is spoken here.
+fn greeting() -> InitializeResponse {
+    let prompts = PromptCapabilities::new().embedded_context(true);
+    let capabilities = AgentCapabilities::new().prompt_capabilities(prompts);
+    InitializeResponse::new(ProtocolVersion::V1)
+        .agent_capabilities(capabilities)
+        .agent_info(Implementation::new("wisp", env!("CARGO_PKG_VERSION")))
+}
+
 /// Serves over standard input and output until the editor is gone. The error says why it could not.
 pub async fn serve(options: Options) -> Result<(), String> {
     let sessions = Arc::new(Sessions {
@@ -78,15 +107,7 @@ pub async fn serve(options: Options) -> Result<(), String> {
         .v1()
         .name("wisp")
         .on_receive_request(
-            async move |request: InitializeRequest, responder, _| {
-                let prompts = PromptCapabilities::new().embedded_context(true);
-                let capabilities = AgentCapabilities::new().prompt_capabilities(prompts);
-                let own = Implementation::new("wisp", env!("CARGO_PKG_VERSION"));
-                let response = InitializeResponse::new(request.protocol_version)
-                    .agent_capabilities(capabilities)
-                    .agent_info(own);
-                responder.respond(response)
-            },
+            async move |_: InitializeRequest, responder, _| responder.respond(greeting()),
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
@@ -103,15 +124,9 @@ pub async fn serve(options: Options) -> Result<(), String> {
         )
         .on_receive_request(
             async move |request: PromptRequest, responder, connection| {
-                let session = prompting.find(&request.session_id);
-                let text = prompt::text(&request.prompt).map_err(|why| Error::invalid_params().data(why));
-                let to = connection.clone();
+                let (sessions, to) = (Arc::clone(&prompting), connection.clone());
                 connection.spawn(async move {
-                    let prompted = match (session, text) {
-                        (Ok(session), Ok(text)) => session.prompt(text, &to).await,
-                        (Err(error), _) | (_, Err(error)) => Err(error),
-                    };
-                    match prompted {
+                    match sessions.prompt(&request, &to).await {
                         Ok(reason) => responder.respond(PromptResponse::new(reason)),
                         Err(error) => responder.respond_with_error(error),
                     }
@@ -130,12 +145,6 @@ pub async fn serve(options: Options) -> Result<(), String> {
         )
         .connect_to(Stdio::new())
         .await;
-    let all: Vec<Arc<Session>> = {
-        let mut all = sessions.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.drain().map(|(_, session)| session).collect()
-    };
-    for session in all {
-        session.close().await;
-    }
+    sessions.close().await;
     served.map_err(|e| e.to_string())
 }
