@@ -24,6 +24,20 @@ fn set(command: &str, settings: Value) -> (ollama_sim::Server, Wisp) {
 }
 
 #[test]
+fn a_stream_is_printed_byte_for_byte_as_the_command_wrote_it() {
+    // Bytes that are no UTF-8, a NUL, a carriage return and no newline at the end.
+    let command = "seq 1 20000; printf 'odd \\377\\000\\r end'; printf 'why\\n\\376' >&2; exit 3";
+    let (_server, wisp) = set(command, json!({}));
+    wisp.run(&["--yes", "go"], "");
+    let id = wisp.kept()[0].0["id"].as_str().unwrap().to_owned();
+    let direct = Command::new("sh").args(["-c", command]).output().unwrap();
+    assert!(wisp.run(&["show", &id, "--stdout"], "").out == direct.stdout);
+    assert_eq!(wisp.run(&["show", &id, "--stderr"], "").out, direct.stderr);
+    let both = wisp.run(&["show", &id, "--stdout", "--stderr"], "");
+    assert_eq!(both.code, Some(64), "{}", both.err);
+}
+
+#[test]
 fn command_max_output_bytes_bounds_commands_to_the_byte_and_nothing_else() {
     // The header, the frame and 967 bytes are exactly 1,000.
     let header = "exit status 0\nstdout:\n".len();
