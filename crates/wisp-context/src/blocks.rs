@@ -102,6 +102,13 @@ impl Blocks {
         }
     }
 
+    /// Leaves out the versions that came after `revision`.
+    pub(crate) fn take_back_to(&mut self, revision: Revision) {
+        for versions in &mut self.by_place {
+            versions.retain(|(from, _)| *from <= revision);
+        }
+    }
+
     /// These versions with older ones before them.
     pub(crate) fn with_older(mut self, older: Vec<Version>) -> Self {
         for version in older.into_iter().rev() {

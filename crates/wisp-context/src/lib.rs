@@ -43,6 +43,7 @@ pub mod cut;
 mod earlier;
 mod entry;
 mod estimate;
+mod fork;
 pub mod message;
 mod notes;
 mod output;

@@ -85,6 +85,7 @@ impl ThreadRecord {
             ended: None,
             requests: Vec::new(),
             asked,
+            own_lines: None,
             grown: 0,
         });
         TurnStart {

@@ -39,6 +39,9 @@ pub struct Turn {
     pub requests: Vec<Revision>,
     /// Bytes of its prompt and of the commands typed before it.
     pub asked: u64,
+    /// How many lines of the prompt the user wrote, where wisp put something below them; none when all of it is theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_lines: Option<u32>,
     /// Bytes of its calls, its outputs as shown and its reply: what it grew by.
     pub grown: u64,
 }

@@ -206,6 +206,7 @@ fn empty(number: u32, next: &Entry) -> Turn {
         requests: Vec::new(),
         asked: 0,
         grown: 0,
+        own_lines: None,
     }
 }
 
