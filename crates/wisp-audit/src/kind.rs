@@ -40,7 +40,7 @@ kinds! {
     // --- conversation and model
     SessionStart = "session.start", "A conversation, a server or a one-shot run begins.",
         ["entryPoint", "directory", "home", "systemPromptExtension", "instructions", "tools", "model", "unsafe",
-         "autoApprove", "resume", "carriedFrom", "parent", "reason", "normalised", "outputSweep", "auditSweep", "threadSweep"];
+         "autoApprove", "resume", "carriedFrom", "parent", "reason", "turn", "normalised", "outputSweep", "auditSweep", "threadSweep"];
     SessionEnd = "session.end", "A conversation ends.", ["reason", "turns", "seconds"];
     AuditRecovered = "audit.recovered",
         "The file did not end as it was left: what stood after the last whole event, and what the end should have been.",

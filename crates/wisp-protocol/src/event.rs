@@ -144,6 +144,11 @@ pub enum Event {
         /// What it is, in a few words: `the last reply`.
         what: String,
     },
+    /// A text is to be put into the input box, where the user changes and sends it.
+    Draft {
+        /// The text; may hold newlines.
+        text: String,
+    },
     /// The conversation is over.
     Exit {
         /// The exit code of a program that did nothing else: 0, or 1 and 64 when it could not be opened.
