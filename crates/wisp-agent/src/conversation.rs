@@ -139,6 +139,8 @@ pub struct Beside {
     pub go_on: Option<String>,
     /// Whether the turn under way is one that a hook asked for.
     pub continuing: bool,
+    /// What the user wrote of the message that is being sent, before anything was put below it.
+    pub own: Option<String>,
     /// The images of the messages of this session.
     pub images: Vec<Image>,
 }

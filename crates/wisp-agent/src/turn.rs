@@ -97,6 +97,14 @@ impl Progress {
     }
 }
 
+/// How many lines of a prompt the user wrote; none when all of it is theirs, or when it does not begin with their words
+/// (a message that was too long is kept as an output).
+fn own_lines(own: &str, prompt: &str) -> Option<u32> {
+    let below = prompt.strip_prefix(own)?;
+    let lines = || u32::try_from(own.split('\n').count()).ok();
+    below.starts_with("\n\n").then(lines).flatten()
+}
+
 impl Conversation {
     /// Runs one turn to its end and tells the face. Whatever happens, what had arrived is recorded.
     pub async fn turn(&mut self, prompt: &str, turn: &Turn<'_>) -> TurnEnd {
@@ -174,6 +182,9 @@ impl Conversation {
     fn begin(&mut self, prompt: &str, number: u64) -> Result<(), TurnError> {
         let stamp = self.stamped(number, Kind::Prompt, json!({ "text": prompt }))?;
         let started = self.record.begin_turn(prompt, stamp);
+        if let Some(lines) = self.beside.own.take().and_then(|own| own_lines(&own, prompt)) {
+            self.record.set_own_lines(lines);
+        }
         for referenced in started.referenced {
             let details = self.reference_details(&referenced);
             self.record_event(number, Kind::ContextReference, details)?;

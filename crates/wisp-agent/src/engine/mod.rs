@@ -335,6 +335,7 @@ impl Engine {
     }
 
     async fn one_turn(&mut self, prompt: &str) {
+        let own = prompt.to_owned();
         let prompt = match self.conversation.with_images(prompt) {
             Ok(prompt) => prompt,
             Err(why) => return self.events().note(NoteLevel::Error, why),
@@ -342,6 +343,7 @@ impl Engine {
         if let Some(jobs) = &mut self.hearing.jobs {
             jobs.turn_begins();
         }
+        self.conversation.beside.own = Some(own);
         self.hearing.busy(&self.conversation);
         let (cancel, stop) = stopper();
         let doing = Doing::new(self.events().clone());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use wisp_audit::{AuditError, Event, Kind};
-use wisp_context::{Content, Entry};
+use wisp_context::{Content, Entry, ThreadRecord};
 use wisp_output::amount::{counted, grouped};
 
 use super::{Resumed, SavedError, Thread};
@@ -27,6 +27,7 @@ impl Conversation {
             self.events.note(NoteLevel::Info, later.clone());
         }
         let entries = self.record.entries();
+        let typed = |entry| typed(&self.record, entry);
         let (outputs, lines): (Vec<_>, Vec<_>) = (
             entries.iter().filter_map(shown).collect(),
             entries.iter().filter_map(typed).collect(),
@@ -51,7 +52,7 @@ impl Conversation {
         let Some(turn) = self.record.turns().last() else {
             return;
         };
-        let prompt = self.record.entry(turn.prompt).map_or("", Entry::text);
+        let prompt = self.record.own_words(turn.number).unwrap_or_default();
         let mut lines: Vec<String> = prompt.lines().map(|line| format!("> {line}")).collect();
         let more = lines.len().saturating_sub(PROMPT_LINES);
         if more > 0 {
@@ -209,9 +210,9 @@ pub(crate) fn shown(entry: &Entry) -> Option<Shown> {
 }
 
 /// What the person entered.
-fn typed(entry: &Entry) -> Option<String> {
+fn typed(record: &ThreadRecord, entry: &Entry) -> Option<String> {
     match &entry.content {
-        Content::Prompt { text } => Some(text.as_str().to_owned()),
+        Content::Prompt { .. } => record.own_words(entry.turn),
         Content::Command { command, .. } => Some(format!("!{command}")),
         _ => None,
     }

@@ -106,14 +106,13 @@ pub(super) async fn export(conversation: &mut Conversation, rest: &str, _: &Scen
 
 /// Asks the last message again, as a new turn.
 pub(super) async fn retry(conversation: &mut Conversation, _: &str, _: &Scene<'_>) -> Next {
-    let last = conversation.record.turns().last();
-    let prompt = last.and_then(|turn| conversation.record.entry(turn.prompt));
-    let Some(prompt) = prompt else {
+    let last = conversation.record.turn_count();
+    let Some(prompt) = conversation.record.own_words(last) else {
         let text = "there is no message yet to ask again";
         conversation.events.note(NoteLevel::Error, text);
         return Next::Go;
     };
-    Next::Message(prompt.text().to_owned())
+    Next::Message(prompt)
 }
 
 /// With nothing under way it is a message like any other.

@@ -5,6 +5,7 @@ mod beside;
 mod carry;
 pub(crate) mod context;
 pub(crate) mod conversation;
+mod edit;
 mod help;
 pub(crate) mod jobs;
 mod mcp;
@@ -241,6 +242,14 @@ pub static TABLE: &[Row] = &[
         "ask the last message again",
         "this chat",
         carry::retry
+    ),
+    row!(
+        "/edit",
+        [],
+        "[N [TEXT]]",
+        "change an earlier message and continue from there; the old conversation stays saved",
+        "this chat",
+        edit::edit
     ),
     row!(
         "/threads",

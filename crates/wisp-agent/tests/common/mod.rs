@@ -36,6 +36,8 @@ pub struct Stage {
     pub ids: Arc<dyn wisp_host::IdSource>,
     /// Whether models are warmed up.
     pub warms: bool,
+    /// Whether the conversation is saved as it goes.
+    pub saves: bool,
 }
 
 impl Stage {
@@ -66,6 +68,7 @@ impl Stage {
             choose: None,
             ids: Arc::new(FixedIds::default()),
             warms: false,
+            saves: false,
         }
     }
 
@@ -82,6 +85,7 @@ impl Stage {
         let mut setup = Setup::new(env, self.work(), "test");
         setup.model.clone_from(&self.model);
         setup.yes = self.yes;
+        setup.saving.on = self.saves;
         setup.clock = Arc::new(FixedClock::at("2026-01-01T00:00:00Z"));
         setup.ids = Arc::clone(&self.ids);
         setup.waits = quick();
