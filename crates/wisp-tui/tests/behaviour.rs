@@ -50,6 +50,34 @@ fn a_backslash_at_the_end_goes_on_and_blank_lines_are_not_sent() {
 }
 
 #[test]
+fn escape_twice_within_a_second_in_an_empty_box_lists_earlier_messages() {
+    let mut stage = Stage::ready(80, 24);
+    stage.press("esc").wait(1001).press("esc");
+    assert!(stage.sent().is_empty());
+    stage.press("esc");
+    assert_eq!(stage.sent(), [message("/edit")]);
+}
+
+#[test]
+fn escape_twice_with_text_in_the_box_does_nothing() {
+    let mut stage = Stage::ready(80, 24);
+    stage.type_text("a").press("esc esc");
+    assert!(stage.sent().is_empty());
+    assert!(stage.screen().contains("› a▮"), "{}", stage.screen());
+}
+
+#[test]
+fn a_message_to_be_edited_comes_into_the_box() {
+    let mut stage = Stage::ready(80, 24);
+    let text = "fix\nit".to_owned();
+    stage
+        .tell(Event::Draft { text })
+        .press("backspace")
+        .press("enter");
+    assert_eq!(stage.sent(), [message("fix\ni")]);
+}
+
+#[test]
 fn the_mark_of_command_mode_is_taken_at_the_start_only() {
     let mut stage = Stage::ready(80, 24);
     stage.type_text("a!b").press("enter");

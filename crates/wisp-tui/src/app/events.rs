@@ -61,6 +61,7 @@ impl App {
             Event::Choice(choice) => self.open_choice(choice),
             Event::Notify { title, body } => self.notified(&title, &body),
             Event::Copy { text, what } => self.copy_said(text, &what),
+            Event::Draft { text } => self.draft_given(&text),
             Event::Exit { code } => {
                 self.say_unsent();
                 self.effects.push(Effect::Exit(code));

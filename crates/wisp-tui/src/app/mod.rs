@@ -73,6 +73,8 @@ pub struct Settings {
 
 /// A turn that took at least this long is told of when the person is elsewhere.
 pub const LONG_TURN: Duration = Duration::from_secs(20);
+/// How long a second Esc in an empty box counts as one after the first.
+pub const TWICE_WINDOW: Duration = Duration::from_secs(1);
 /// How long a second Ctrl-C leaves.
 pub const LEAVE_WINDOW: Duration = Duration::from_secs(2);
 
@@ -124,6 +126,8 @@ pub struct App {
     /// Questions answered here whose record has not come: it would say what stands there already.
     answered: usize,
     leave_until: Option<Duration>,
+    /// When Esc was pressed in an empty box.
+    escaped: Option<Duration>,
     turns: u64,
     requests: u64,
     finished: Vec<Line<'static>>,
@@ -167,6 +171,7 @@ impl App {
             asked: Vec::new(),
             answered: 0,
             leave_until: None,
+            escaped: None,
             turns: 0,
             requests: 0,
             finished: Vec::new(),

@@ -50,12 +50,19 @@ impl App {
     }
 
     /// Esc in the box: closes what is offered there; else takes the last waiting line back; else stops what runs.
+    /// Where none of that is to be done, twice lists the earlier messages.
     pub(super) fn escape(&mut self) {
+        let before = self.escaped.take();
         if self.completion.take().is_some() || self.menu.take().is_some_and(|menu| !menu.rows.is_empty()) {
             return;
         }
-        if !self.take_back() && self.work.busy {
+        if self.take_back() {
+            return;
+        }
+        if self.work.busy {
             self.stop_work();
+        } else {
+            self.escape_idle(before);
         }
     }
 

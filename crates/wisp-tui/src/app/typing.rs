@@ -1,11 +1,13 @@
 //! Typing into the box: characters, pastes, the command mode, sending and recalling.
 
+use std::time::Duration;
+
 use ratatui::text::Line;
 use wisp_agent::protocol::Command;
 use wisp_term::Role;
 use wisp_term::units::{counted, format_bytes};
 
-use super::{App, LEAVE_WINDOW};
+use super::{App, LEAVE_WINDOW, TWICE_WINDOW};
 use crate::effect::Effect;
 use crate::input::{Editor, InputLayout, MAX_INPUT, Sent};
 use crate::looks::clip;
@@ -112,6 +114,28 @@ impl App {
         };
         self.command_mode = command;
         self.editor = text;
+        self.recalled = Some(self.editor.text().to_owned());
+    }
+
+    /// Esc where nothing is to be stopped: twice in an empty box, the list of earlier messages, one of which is edited.
+    pub(super) fn escape_idle(&mut self, before: Option<Duration>) {
+        if !self.editor.is_empty() || self.command_mode {
+            return;
+        }
+        if before.is_some_and(|at| self.now <= at + TWICE_WINDOW) {
+            self.send_line("/edit".to_owned());
+        } else {
+            self.escaped = Some(self.now);
+        }
+    }
+
+    /// Puts a message that is to be edited into the box.
+    pub(super) fn draft_given(&mut self, text: &str) {
+        self.command_mode = false;
+        self.completion = None;
+        let typed = self.editor.take();
+        let gap = if typed.is_empty() { "" } else { "\n" };
+        self.editor.set(&format!("{text}{gap}{typed}"));
         self.recalled = Some(self.editor.text().to_owned());
     }
 

@@ -44,7 +44,7 @@ table! {
     Input Always "keys"           ["f1"]                                    "these keys (? in an empty box)" show_keys;
     Input Always "redraw"         ["ctrl-l"]                                "draw everything again" redraw;
     Input Always "suspend"        ["ctrl-z"]                                "stop; fg comes back" suspend;
-    Input Always "escape"         ["esc"]                                   "close what is offered; else take a waiting line back; else stop what is being done" escape;
+    Input Always "escape"         ["esc"]                                   "close what is offered; else take a waiting line back; else stop what is being done; twice in an empty box: edit an earlier message (/edit)" escape;
     Input Always "interrupt"      ["ctrl-c"]                                "stop what is being done, waiting lines go back into the box; clear the box; twice: leave" interrupt;
     Input Always "leave"          ["ctrl-d"]                                "leave, when the box is empty" leave;
 
