@@ -68,6 +68,7 @@ pub fn run(
         interactive,
         asks,
         first,
+        draft: None,
     };
     let effects: &[&str] = match (interactive, asks) {
         (true, _) => &["approve", "choose", "notify"],
@@ -149,6 +150,8 @@ struct Chat {
     asks: bool,
     /// The line that was given on the command line.
     first: Option<String>,
+    /// What the next line begins with: a message that is to be edited.
+    draft: Option<String>,
 }
 
 /// What made the drawing stop.
@@ -223,6 +226,7 @@ impl Chat {
                 self.renderer.settle();
                 copying::copy(text, what, &self.env, &mut self.renderer.err);
             }
+            Event::Draft { text } => self.draft = Some(text.clone()),
             event => self.renderer.draw(event),
         }
     }
@@ -315,7 +319,8 @@ impl Chat {
         let Some(editor) = &mut self.editor else {
             return read_line(self.interactive, &mut self.renderer);
         };
-        let mut ahead = self.ahead.take();
+        let mut ahead = self.draft.take().unwrap_or_default();
+        ahead.push_str(&self.ahead.take());
         loop {
             match editor.ask(&std::mem::take(&mut ahead)) {
                 Asked::Line(line) => return Some(line),
