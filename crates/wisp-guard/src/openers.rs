@@ -28,7 +28,7 @@ enum Within {
     Braces { quoted: bool },
 }
 
-/// Checks that the tree has exactly the substitutions and here-documents that are opened in the line.
+/// Checks that the tree has exactly the substitutions, here-documents and comments that are opened in the line.
 pub(crate) fn check(tree: &Tree, line: &str) -> Result<(), Unreadable> {
     let mut seen = Seen::default();
     seen.visit(tree.root_node(), line);
@@ -36,6 +36,11 @@ pub(crate) fn check(tree: &Tree, line: &str) -> Result<(), Unreadable> {
     let missed = || Unreadable::new("a command in it would run unseen");
     if found.substitutions != seen.substitutions || found.heredocs != seen.heredocs {
         return Err(missed());
+    }
+    if found.comments != seen.comments {
+        return Err(Unreadable::new(
+            "a comment in it was taken for words, or words for a comment",
+        ));
     }
     Ok(())
 }
@@ -45,6 +50,7 @@ pub(crate) fn check(tree: &Tree, line: &str) -> Result<(), Unreadable> {
 struct Seen {
     substitutions: BTreeSet<(usize, usize)>,
     heredocs: BTreeSet<usize>,
+    comments: BTreeSet<usize>,
     bodies: Vec<Range<usize>>,
 }
 
@@ -63,6 +69,10 @@ impl Seen {
                 let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
                 self.heredocs.insert(range.start + digits);
             }
+            "comment" => {
+                let text = &line[range.clone()];
+                self.comments.insert(range.end - text.trim_start().len());
+            }
             "heredoc_body" => self.bodies.push(range),
             _ => {}
         }
@@ -78,6 +88,7 @@ impl Seen {
 struct Found {
     substitutions: BTreeSet<(usize, usize)>,
     heredocs: BTreeSet<usize>,
+    comments: BTreeSet<usize>,
 }
 
 struct Scanner<'a> {
@@ -251,6 +262,7 @@ impl<'a> Scanner<'a> {
         if self.in_backquotes() && self.line[self.at..end].contains(&b'`') {
             return Err(differs("a backquote in a comment within backquotes"));
         }
+        self.found.comments.insert(self.at);
         self.at = end;
         Ok(())
     }
