@@ -14,7 +14,7 @@
 //! conversation.jobs.spawn(job.with_model().retried());
 //! ```
 //!
-//! Which jobs run is decided in `wisp_turn::Schedule`; [`Runner`] carries it out, and is driven by the engine's loop.
+//! Which jobs run is decided in `wisp_turn::Schedule`; `Runner` carries it out, and is driven by the engine's loop.
 
 mod runner;
 
