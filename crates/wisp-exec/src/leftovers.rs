@@ -14,6 +14,13 @@ use crate::{Cancel, LeftBehind};
 /// How long a process that was killed may take to be gone: one in the middle of a system call is not gone at once.
 const GONE: Duration = Duration::from_millis(500);
 
+/// How often everything is looked for and killed when nobody can wait: a process may be started while one is looked for.
+const KILL_ROUNDS: usize = 3;
+
+/// How often an environment that reads as empty is read.
+#[cfg(target_os = "linux")]
+const EMPTY_READS: usize = 4;
+
 /// What a command's processes are known by.
 #[derive(Debug, Clone)]
 pub(crate) struct Tag {
@@ -66,6 +73,16 @@ impl Tag {
             for process in &found {
                 send(process, self, wanted);
             }
+        }
+    }
+
+    /// Kills everything of the command's that runs, and looks again for what was started meanwhile.
+    pub(crate) fn kill(&self) {
+        for _ in 0..KILL_ROUNDS {
+            if self.find().is_empty() {
+                return;
+            }
+            self.signal(Signal::KILL);
         }
     }
 
@@ -145,10 +162,19 @@ impl Tag {
         })
     }
 
-    /// Another user's environment cannot be read, and is not ours.
+    /// Another user's environment cannot be read, and is not ours. One that is empty may be that of a process which is just
+    /// replaced by another program, so it is read again a few times.
     fn is_marked(&self, pid: i32) -> bool {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        memchr::memmem::find(&environment, self.mark.as_bytes()).is_some()
+        for _ in 0..EMPTY_READS {
+            let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else {
+                return false;
+            };
+            if !environment.is_empty() {
+                return memchr::memmem::find(&environment, self.mark.as_bytes()).is_some();
+            }
+            std::thread::yield_now();
+        }
+        false
     }
 }
 

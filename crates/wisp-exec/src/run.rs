@@ -245,7 +245,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if self.armed {
             self.control.stop();
-            self.tag.signal(Signal::KILL);
+            self.tag.kill();
         }
     }
 }

@@ -87,7 +87,7 @@ impl Served {
             let ended = running.wait().await;
             self.over = Some(ended.map(Ending::of).map_err(|why| why.into_error(&self.spec)));
             if running.left {
-                self.tag.signal(Signal::KILL);
+                self.tag.kill();
             }
             if let Some(running) = self.running.take() {
                 running.close().await;
@@ -113,7 +113,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         if self.running.is_some() {
-            self.tag.signal(Signal::KILL);
+            self.tag.kill();
         }
     }
 }
