@@ -66,24 +66,10 @@ pub struct ForeignTool {
     pub hints: Vec<String>,
 }
 
-/// The most characters of a tool's arguments that a person is shown when asked.
-const ARGUMENTS: usize = 4_000;
-
 impl ForeignTool {
     /// The call on one line, as patterns of the policy are held against it.
     pub fn line(&self) -> String {
         format!("{} {}", self.name, self.arguments)
-    }
-
-    fn shown(&self) -> String {
-        match self.arguments.char_indices().nth(ARGUMENTS) {
-            Some((at, _)) => {
-                let more = self.arguments[at..].chars().count();
-                let begun = &self.arguments[..at];
-                format!("{} {begun} … ({more} more characters, in the audit)", self.name)
-            }
-            None => self.line(),
-        }
     }
 
     fn judged(&self) -> Thing {
@@ -114,7 +100,7 @@ impl Request {
             Self::Command { line } => visible(line),
             Self::Read { path, real, .. } => visible(&named("read_file", path, real)),
             Self::Edit { path, real, mode } => visible(&named(&format!("edit_file {mode}"), path, real)),
-            Self::Tool(tool) => visible(&tool.shown()),
+            Self::Tool(tool) => visible(&tool.line()),
         }
     }
 }
@@ -586,14 +572,10 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_are_long_are_shown_to_their_bound_with_what_is_missing() {
-        let long = tool("files__write", &"é".repeat(4_001));
-        let shown = long.shown();
-        assert!(
-            shown.ends_with("é … (1 more characters, in the audit)"),
-            "{shown}"
-        );
-        assert!(!tool("files__write", &"é".repeat(4_000)).shown().contains('…'));
+    fn all_of_a_tools_arguments_are_asked_about_however_long_they_are() {
+        let arguments = format!("{}end", "é".repeat(100_000));
+        let question = asked(&tool("files__write", &arguments), &Approvals::new()).expect("a question");
+        assert_eq!(question.command, format!("files__write {arguments}"));
     }
 
     #[test]
